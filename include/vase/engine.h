@@ -1,0 +1,85 @@
+// The engine: sessions that share one model and one policy, stepped together, each in its own fixed slots.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "vase/memory.h"
+#include "vase/model.h"
+#include "vase/options.h"
+#include "vase/policy.h"
+
+namespace vase {
+
+// Two lengths with two names everywhere: tokens seen (positions, what RoPE runs on) and slots used (what attention
+// runs over).
+struct Counters {
+  int64_t tokens_seen = 0;   // prompt and generated tokens in the cache's past
+  int slots_used = 0;        // per layer and KV head
+  int64_t evicted = 0;       // tokens dropped so far, per layer and KV head
+  int64_t evictions = 0;     // times that a head has evicted
+};
+
+enum class Finish : uint8_t { kRunning, kEndOfText, kStopString, kMaxTokens, kContextFull, kCancelled };
+std::string_view finish_name(Finish finish);  // "running", "eos", "stop", "length", "context", "cancelled"
+
+// Kept positions of one eviction (EngineOptions::log_evictions).
+struct EvictionRecord {
+  int layer = 0, kv_head = 0;
+  int64_t eviction = 0;
+  std::vector<int32_t> kept;  // positions, in logical order, the buffer included
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+  virtual Finish finish() const = 0;
+  virtual int prompt_tokens() const = 0;
+  virtual int generated_tokens() const = 0;
+  virtual std::span<const int32_t> generated() const = 0;
+  virtual Counters counters() const = 0;
+  virtual std::span<const EvictionRecord> evictions() const = 0;
+  // From any thread; takes effect within one step, in prefill too.
+  virtual void cancel() = 0;
+};
+
+class Engine {
+ public:
+  // Called from step() for every session that produced text that is safe to show (whole characters, no part of a stop
+  // string) or has finished.
+  using OnText = std::function<void(Session&, std::string_view text)>;
+  // Called for every sampled position, before sampling: logits [vocabulary] of the token at `position`.
+  using OnLogits = std::function<void(Session&, int64_t position, std::span<const float> logits)>;
+
+  // Allocates everything that it will ever need. Throws Error(kUsage / kResource).
+  Engine(std::shared_ptr<const Model> model, Policy policy, const CacheOptions& cache, const EngineOptions& options);
+  ~Engine();
+
+  // Queues a prompt (tokens). Starts as soon as a sequence is free. Throws Error(kUsage) when it is empty, has tokens
+  // outside of the vocabulary, or leaves no room below the context limit.
+  std::shared_ptr<Session> submit(std::vector<int32_t> prompt, const SessionOptions& options);
+  // One step for all running sessions: a chunk of prompt or one new token each. Returns how many sessions are still
+  // running or queued; 0 means that there is nothing to do.
+  int step(const OnText& on_text);
+  void set_on_logits(OnLogits on_logits);
+
+  // Teacher forcing: feeds tokens to a fresh sequence in chunks and calls back with the logits that follow each.
+  // Same mathematics as generating them. Uses one free sequence for the time of the call.
+  Counters force(std::span<const int32_t> tokens, int prompt_tokens, const SessionOptions& options,
+                 const std::function<void(int64_t position, std::span<const float> logits)>& on_logits);
+
+  const MemoryPlan& memory() const;
+  const Policy& policy() const;
+  uint64_t nonfinite_scores() const;        // scores that were NaN, over all evictions
+  uint64_t protection_truncated() const;    // evictions at which protected tokens did not fit
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace vase

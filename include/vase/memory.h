@@ -1,0 +1,36 @@
+// What a cache costs, before any of it is allocated.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "vase/model.h"
+#include "vase/options.h"
+
+namespace vase {
+
+// bytes() = layers * kv_heads * capacity * (key_row + value_row + metadata) * sequences + scratch
+struct MemoryPlan {
+  int layers = 0, kv_heads = 0;
+  int sequences = 1;
+  int budget = 0;           // M, slots
+  int buffer = 0;           // R, slots
+  int capacity = 0;         // slots that exist per layer, KV head and sequence
+  int key_row = 0;          // bytes
+  int value_row = 0;        // bytes
+  int metadata = 0;         // bytes per slot
+  uint64_t scratch = 0;     // bytes for attention and eviction, all threads together
+
+  uint64_t bytes_per_slot() const {  // one slot in every layer and KV head
+    return uint64_t(layers) * kv_heads * (key_row + value_row + metadata);
+  }
+  uint64_t bytes() const { return bytes_per_slot() * capacity * sequences + scratch; }
+  // "30 layers x 3 KV heads x 320 slots (256 + 64) x (128 K + 128 V + 16 meta) B x 1 sequence + 0.1 MiB scratch = 7.6 MiB"
+  std::string formula() const;
+};
+
+// Solves budget_mib for M when it is set. Throws Error(kUsage) naming the smallest budget that works.
+MemoryPlan plan_memory(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
+                       const EngineOptions& engine);
+
+}  // namespace vase

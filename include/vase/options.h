@@ -1,0 +1,66 @@
+// Everything a caller can set, with defaults and units.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vase/policy.h"
+#include "vase/rows.h"
+
+namespace vase {
+
+// How prompts enter the cache.
+enum class Prefill : uint8_t {
+  kEvicting,  // evicts as it goes, so a prompt of any length never lifts the memory (default)
+  kDense,     // stores the whole prompt first, as the paper does: capacity grows to the longest prompt + R
+};
+
+// Which implementation computes attention over slots.
+enum class AttentionPath : uint8_t { kFused, kReference };
+
+// KV memory and what is kept in it. Behaviour.
+struct CacheOptions {
+  int budget = 1024;             // M: slots per layer and KV head right after an eviction, buffer included (tokens)
+  double budget_mib = 0;         // > 0: solve M from this many MiB for all sequences together, everything included
+  int buffer = 64;               // R: newest tokens that always stay, and the eviction period (tokens)
+  RowType key_type = RowType::kF16;
+  RowType value_type = RowType::kF16;
+  Prefill prefill = Prefill::kEvicting;
+  int max_prompt = 0;            // with kDense: longest prompt (tokens); ignored otherwise
+  Trigger trigger = Trigger::kGeneral;
+  int context = 0;               // positions a sequence may reach; 0 = 1,048,576, or the trained context for `full`.
+                                 // Costs no memory, except with the policy `full`, whose capacity it is.
+};
+
+// Performance; never changes what is computed.
+struct EngineOptions {
+  int sequences = 1;             // sessions that can run at the same time
+  int threads = 0;               // 0 = number of physical cores
+  int chunk = 256;               // most prompt tokens per step and session
+  AttentionPath path = AttentionPath::kFused;
+  bool poison_free_rows = false; // fills every free row with NaN (tests: free rows must never be read)
+  bool log_evictions = false;    // keeps the kept positions of every eviction (costs memory; for tests and analysis)
+};
+
+struct SamplingOptions {
+  float temperature = 0.6f;      // 0 = greedy
+  int top_k = 0;                 // 0 = off
+  float top_p = 0.95f;           // 1 = off
+  float min_p = 0;               // 0 = off
+  float repetition_penalty = 1;  // 1 = off
+  int repetition_window = 64;    // newest tokens that the penalty looks at; 0 = none
+  uint64_t seed = 0;             // of the text
+};
+
+struct SessionOptions {
+  SamplingOptions sampling;
+  uint64_t evict_seed = 0;       // of the evictions; apart from the text seed so that each can be varied alone
+  uint32_t stream = 0;           // number that tells sessions with equal seeds apart; 0 is fine for one
+  int max_tokens = 4096;         // generated tokens
+  std::vector<std::string> stops;
+  bool ignore_eos = false;
+};
+
+}  // namespace vase

@@ -1,0 +1,65 @@
+// Attention of the query heads of one group over the slots of one KV head of one sequence.
+//
+// The T tokens of a run sit in the last T slots used: token t (0 .. T-1) sees slots [0, slots_before + t + 1).
+// T = 1 is decode. Slots are dense, in no particular order; attention does not care about order.
+//
+// Arithmetic: rows are read as stored, everything after is f32 with f32 accumulation. Slots are processed in fixed
+// segments of kSegment slots: a segment's maximum, sum and weighted values are complete before it is folded into the
+// running result, always in ascending order. So the result does not depend on how segments are shared out over
+// threads, and slot_attention() equals segment() + fold() bit for bit.
+//
+// Paths: `reference` (plain C++) and `fused` (Highway, every SIMD target of the machine). Same contract.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "vase/rows.h"
+
+namespace vase::kernels {
+
+inline constexpr int kSegment = 256;
+
+enum class Path : uint8_t { kReference, kFused };
+
+// Optional output: attention mass over the candidates (policies.md 3.1, summed over the run's tokens and the group).
+struct MassArgs {
+  float* sum = nullptr;    // [candidates], by slot; added to, never cleared. Null: no mass
+  int candidates = 0;      // C: slots [0, C) share one unit of mass per (token, head), whatever lies behind them
+  int first_token = 0;     // tokens t >= first_token contribute
+  float temperature = 1;   // probabilities from logits / temperature
+};
+
+struct SlotAttentionArgs {
+  int head_dim = 0;             // d >= 1, any
+  int group = 1;                // G query heads, 1 .. 16
+  int tokens = 1;               // T
+  int slots_before = 0;         // slots used before the run's first token; slots used in all: slots_before + T
+  float scale = 1;              // usually 1/sqrt(d)
+  const float* q = nullptr;     // q[t * q_token_stride + g * q_head_stride + i], i < d contiguous
+  ptrdiff_t q_token_stride = 0, q_head_stride = 0;      // in floats
+  RowsView k, v;                // base, stride, type; `slots` must be null (rows are addressed by slot)
+  const float* log_weight = nullptr;  // [slots] added to each slot's logit; null = 0 everywhere
+  float* out = nullptr;         // same addressing as q
+  ptrdiff_t out_token_stride = 0, out_head_stride = 0;  // in floats
+  MassArgs mass;
+
+  int slots() const { return slots_before + tokens; }
+  int segments() const { return (slots() + kSegment - 1) / kSegment; }
+};
+
+// Floats of scratch that one head needs for a run: probabilities, per-segment partials, padded queries.
+size_t slot_attention_scratch(const SlotAttentionArgs& args);
+
+// Whole run: out and mass. A row without visible slots, or whose logits are all -inf, gives zeros.
+void slot_attention(Path path, const SlotAttentionArgs& args, std::span<float> scratch);
+
+// Decode (tokens == 1) in pieces, so that threads can share one head by slots. `scratch` is the same memory for all
+// pieces of a head. prepare() once before any segment; segment(i) for every i in [0, segments()), any order, any
+// thread; then finish() once: folds in ascending order, writes out and mass.
+void slot_attention_prepare(Path path, const SlotAttentionArgs& args, std::span<float> scratch);
+void slot_attention_segment(Path path, const SlotAttentionArgs& args, int segment, std::span<float> scratch);
+void slot_attention_finish(Path path, const SlotAttentionArgs& args, std::span<float> scratch);
+
+}  // namespace vase::kernels

@@ -1,0 +1,34 @@
+// Turns bytes of generated tokens into text that is safe to show: whole UTF-8 characters only, and nothing that might
+// be the beginning of a stop string.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vase::text {
+
+class TextStream {
+ public:
+  // Empty stop strings are refused with Error(kUsage).
+  explicit TextStream(std::vector<std::string> stops);
+
+  // Adds bytes; returns the text that became safe. After a stop string was found, stopped() is true, the text before
+  // it has been returned, and further bytes are ignored.
+  std::string push(std::string_view bytes);
+  // End of generation: returns what was held back. Bytes that never became a character are given as U+FFFD.
+  std::string finish();
+  bool stopped() const { return stopped_; }
+  const std::string& stop_found() const { return stop_found_; }
+
+ private:
+  std::vector<std::string> stops_;
+  std::string held_;
+  std::string stop_found_;
+  bool stopped_ = false;
+};
+
+// Byte offset of the first invalid UTF-8 sequence, or npos when the text is valid.
+size_t find_invalid_utf8(std::string_view text);
+
+}  // namespace vase::text
