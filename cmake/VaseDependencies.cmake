@@ -3,6 +3,7 @@
 find_package(Threads REQUIRED)
 find_package(ggml REQUIRED)
 find_package(llama REQUIRED)
+find_package(llama-jinja REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
