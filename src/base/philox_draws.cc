@@ -14,8 +14,8 @@ struct Words {
   uint32_t w[4];
 };
 
-// Key: seed. Counter: (counter, eviction, layer and purpose, sequence and head) without any collision: the head
-// needs 12 bits, so it shares the third word with 16 bits of layer and 4 of purpose.
+// Key: seed. Counter: (counter, eviction, layer | head | purpose, sequence). The third word packs 16 + 12 + 4 bits, so
+// no two draws of a seed ever share a block.
 Words philox(const DrawKey& key, Purpose purpose, uint32_t counter) {
   r123::Philox4x32::ctr_type ctr = {
       {counter, key.eviction, (key.layer << 16) | (key.head << 4) | static_cast<uint32_t>(purpose), key.sequence}};
@@ -27,6 +27,11 @@ Words philox(const DrawKey& key, Purpose purpose, uint32_t counter) {
 // 53 bits, in [0, 1).
 double unit(uint32_t high, uint32_t low) {
   return static_cast<double>((uint64_t(high) << 32 | low) >> 11) * 0x1p-53;
+}
+
+// 52 bits at the centres of their cells, so neither 0 nor 1: both u and 1 - u have a finite logarithm.
+double open_unit(uint32_t high, uint32_t low) {
+  return (static_cast<double>((uint64_t(high) << 32 | low) >> 12) + 0.5) * 0x1p-52;
 }
 
 }  // namespace
@@ -41,9 +46,7 @@ void PhiloxDraws::uniform(std::span<const int32_t> positions, std::span<float> o
 void PhiloxDraws::exponential(std::span<const int32_t> positions, std::span<float> out) {
   for (size_t i = 0; i < positions.size(); ++i) {
     const Words r = philox(key_, Purpose::kExponential, static_cast<uint32_t>(positions[i]));
-    // 1 - u is in (0, 1], so the logarithm is finite; the offset keeps E above 0.
-    const double u = unit(r.w[0], r.w[1]) + 0x1p-54;
-    out[i] = static_cast<float>(-std::log1p(-u));
+    out[i] = static_cast<float>(-std::log1p(-open_unit(r.w[0], r.w[1])));
   }
 }
 
@@ -55,7 +58,7 @@ void PhiloxDraws::gaussian(bool resample, std::span<float> out) {
   if (!resample) key.eviction = 0;
   for (size_t i = 0; i < out.size(); i += 2) {
     const Words r = philox(key, Purpose::kGaussian, static_cast<uint32_t>(i / 2));
-    const double radius = std::sqrt(-2 * std::log(unit(r.w[0], r.w[1]) + 0x1p-54));
+    const double radius = std::sqrt(-2 * std::log(open_unit(r.w[0], r.w[1])));
     const double angle = 2 * std::numbers::pi * unit(r.w[2], r.w[3]);
     out[i] = static_cast<float>(radius * std::cos(angle));
     if (i + 1 < out.size()) out[i + 1] = static_cast<float>(radius * std::sin(angle));

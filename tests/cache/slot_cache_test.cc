@@ -1,0 +1,160 @@
+// The slot cache against an out-of-place model of itself: after any sequence of appends and evictions every kept
+// token still has its own rows, order and metadata.
+#include "cache/slot_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace vase {
+namespace {
+
+constexpr int kHeadDim = 20;  // padded to 32
+
+// Row of the token at a position; distinct per channel and exactly representable in f16.
+std::vector<float> row_of(int32_t position, float offset) {
+  std::vector<float> row(kHeadDim);
+  for (int c = 0; c < kHeadDim; ++c) row[c] = static_cast<float>(position % 64) + offset + static_cast<float>(c % 8) / 8;
+  return row;
+}
+
+CacheShape shape_with(RowType type, int capacity) {
+  return {.layers = 2, .kv_heads = 3, .head_dim = kHeadDim, .sequences = 2, .capacity = capacity,
+          .key_type = type, .value_type = type, .needs = {.attention = true, .value_range = true}};
+}
+
+void append_token(HeadSlots head, int32_t position) {
+  head.append(position, row_of(position, 0.25f).data(), row_of(position, 0.5f).data());
+}
+
+void expect_row(const RowsView& rows, uint32_t slot, const std::vector<float>& want) {
+  std::vector<float> got(kHeadDim);
+  read_row(rows, slot, got.data());
+  EXPECT_EQ(got, want);
+}
+
+void expect_tokens(HeadSlots head, const std::vector<int32_t>& positions) {
+  ASSERT_EQ(head.used(), static_cast<int>(positions.size()));
+  std::vector<bool> seen(positions.size(), false);
+  for (size_t i = 0; i < positions.size(); ++i) {
+    const uint32_t slot = head.order()[i];
+    ASSERT_LT(slot, positions.size()) << "slots are not dense";
+    EXPECT_FALSE(seen[slot]) << "slot used twice";
+    seen[slot] = true;
+    EXPECT_EQ(head.position(slot), positions[i]);
+    expect_row(head.keys(), slot, row_of(positions[i], 0.25f));
+    expect_row(head.values(), slot, row_of(positions[i], 0.5f));
+    EXPECT_FLOAT_EQ(head.value_range(slot), 7.0f / 8);
+  }
+}
+
+class SlotCacheTest : public testing::TestWithParam<RowType> {};
+
+TEST_P(SlotCacheTest, RandomEvictionsKeepEveryTokensOwnRow) {
+  std::mt19937 rng(7);
+  for (int round = 0; round < 200; ++round) {
+    const int capacity = 8 + static_cast<int>(rng() % 120);
+    SlotCache cache(shape_with(GetParam(), capacity), round % 2 == 0);
+    CompactionScratch scratch(capacity);
+    HeadSlots head = cache.head(1, 1, 2);
+    std::vector<int32_t> want;
+    int32_t next = 0;
+    for (int eviction = 0; eviction < 6; ++eviction) {
+      while (head.used() < capacity) {
+        append_token(head, next);
+        want.push_back(next++);
+      }
+      const int candidates = static_cast<int>(rng() % (capacity + 1));
+      std::vector<uint32_t> kept(candidates);
+      std::iota(kept.begin(), kept.end(), 0);
+      std::shuffle(kept.begin(), kept.end(), rng);
+      kept.resize(candidates == 0 ? 0 : rng() % (candidates + 1));
+      if (round % 3 == 0) std::ranges::sort(kept);
+      std::vector<int32_t> after;
+      for (uint32_t i : kept) after.push_back(want[i]);
+      after.insert(after.end(), want.begin() + candidates, want.end());
+      head.apply(kept, candidates, scratch);
+      want = after;
+      expect_tokens(head, want);
+      EXPECT_EQ(head.evictions(), eviction + 1);
+    }
+    EXPECT_EQ(cache.head(0, 1, 2).used(), 0) << "another head was touched";
+  }
+}
+
+// Field report 40: kept sets whose source and target overlap.
+TEST_P(SlotCacheTest, NamedOverlaps) {
+  const int n = 96;
+  const auto run = [&](const std::vector<uint32_t>& kept) {
+    SlotCache cache(shape_with(GetParam(), n), true);
+    CompactionScratch scratch(n);
+    HeadSlots head = cache.head(0, 0, 0);
+    for (int p = 0; p < n; ++p) append_token(head, p);
+    head.apply(kept, n, scratch);
+    expect_tokens(head, {kept.begin(), kept.end()});
+  };
+  std::vector<uint32_t> all(n), drop_one, every_second, newest;
+  std::iota(all.begin(), all.end(), 0);
+  for (uint32_t i = 0; i < n; ++i) {
+    if (i != 1) drop_one.push_back(i);
+    if (i % 2 == 0) every_second.push_back(i);
+    if (i >= 32) newest.push_back(i);
+  }
+  run(all);
+  run(drop_one);
+  run(every_second);
+  run(newest);
+  run({});
+}
+
+TEST_P(SlotCacheTest, AtMostTheEvictedNumberOfRowsMoves) {
+  const int n = 64, candidates = 56;
+  SlotCache cache(shape_with(GetParam(), n), false);
+  CompactionScratch scratch(n);
+  HeadSlots head = cache.head(0, 0, 0);
+  for (int p = 0; p < n; ++p) append_token(head, p);
+  std::vector<uint32_t> kept;
+  for (uint32_t i = 0; i < candidates; ++i) {
+    if (i % 7 != 3) kept.push_back(i);  // 8 dropped
+  }
+  head.apply(kept, candidates, scratch);
+  int in_place = 0;
+  for (uint32_t slot : head.order()) in_place += head.position(slot) == static_cast<int32_t>(slot);
+  EXPECT_EQ(in_place, candidates - 8);
+}
+
+TEST_P(SlotCacheTest, FreeRowsArePoisonedAndMassIsCleared) {
+  const int n = 32;
+  SlotCache cache(shape_with(GetParam(), n), true);
+  CompactionScratch scratch(n);
+  HeadSlots head = cache.head(0, 0, 0);
+  for (int p = 0; p < n; ++p) append_token(head, p);
+  std::ranges::fill(head.attention(), 1.0f);
+  head.apply(std::vector<uint32_t>{0, 5, 9}, 24, scratch);
+  float row[kHeadDim];
+  for (int slot = head.used(); slot < n; ++slot) {
+    read_row(head.keys(), slot, row);
+    EXPECT_TRUE(std::isnan(row[0]));
+    read_row(head.values(), slot, row);
+    EXPECT_TRUE(std::isnan(row[kHeadDim - 1]));
+  }
+  for (float mass : head.attention()) EXPECT_EQ(mass, 0);
+  cache.clear(0);
+  EXPECT_EQ(head.used(), 0);
+  read_row(head.keys(), 0, row);
+  EXPECT_TRUE(std::isnan(row[0]));
+}
+
+INSTANTIATE_TEST_SUITE_P(RowTypes, SlotCacheTest, testing::Values(RowType::kF16, RowType::kF32));
+
+TEST(CacheShape, BytesAreTheFormula) {
+  const CacheShape shape = shape_with(RowType::kF16, 96);
+  SlotCache cache(shape, false);
+  EXPECT_EQ(cache.bytes(), size_t(2) * 2 * 3 * 96 * (32 * 2 + 32 * 2 + 16));
+}
+
+}  // namespace
+}  // namespace vase
