@@ -24,8 +24,9 @@ struct Counters {
   int64_t evictions = 0;     // times that a head has evicted
 };
 
-enum class Finish : uint8_t { kRunning, kEndOfText, kStopString, kMaxTokens, kContextFull, kCancelled };
-std::string_view finish_name(Finish finish);  // "running", "eos", "stop", "length", "context", "cancelled"
+enum class Finish : uint8_t { kRunning, kEndOfText, kStopString, kMaxTokens, kContextFull, kCancelled, kNonFinite };
+// "running", "eos", "stop", "length", "context", "cancelled", "nonfinite" (the model gave NaN logits: no text is invented)
+std::string_view finish_name(Finish finish);
 
 // Kept positions of one eviction (EngineOptions::log_evictions).
 struct EvictionRecord {
@@ -67,8 +68,9 @@ class Engine {
   int step(const OnText& on_text);
   void set_on_logits(OnLogits on_logits);
 
-  // Teacher forcing: feeds tokens to a fresh sequence in chunks and calls back with the logits that follow each.
-  // Same mathematics as generating them. Uses one free sequence for the time of the call.
+  // Teacher forcing: feeds tokens to a fresh sequence, EngineOptions::logit_rows at a time, and calls back with the
+  // logits that follow each. Same mathematics as generating them. Needs a free sequence for the time of the call; throws
+  // Error(kUsage) when there is none.
   Counters force(std::span<const int32_t> tokens, int prompt_tokens, const SessionOptions& options,
                  const std::function<void(int64_t position, std::span<const float> logits)>& on_logits);
 

@@ -30,15 +30,16 @@ struct CacheOptions {
   Prefill prefill = Prefill::kEvicting;
   int max_prompt = 0;            // with kDense: longest prompt (tokens); ignored otherwise
   Trigger trigger = Trigger::kGeneral;
-  int context = 0;               // positions a sequence may reach; 0 = 1,048,576, or the trained context for `full`.
-                                 // Costs no memory, except with the policy `full`, whose capacity it is.
+  int context = 0;               // positions a sequence may reach, at most 16,777,216; 0 = 1,048,576. Costs no memory,
+                                 // except with the policy `full`: there it is the capacity, and 0 = trained context.
 };
 
 // Performance; never changes what is computed.
 struct EngineOptions {
   int sequences = 1;             // sessions that can run at the same time
-  int threads = 0;               // 0 = number of physical cores
-  int chunk = 256;               // most prompt tokens per step and session
+  int threads = 0;               // 0 = number of physical cores; at most 256
+  int chunk = 256;               // most prompt tokens per step, all sessions together (tokens)
+  int logit_rows = 1;            // most logit rows per step of Engine::force(); more is faster, each costs 4 B x vocabulary
   AttentionPath path = AttentionPath::kFused;
   bool poison_free_rows = false; // fills every free row with NaN (tests: free rows must never be read)
   bool log_evictions = false;    // keeps the kept positions of every eviction (costs memory; for tests and analysis)

@@ -71,33 +71,52 @@ class RandomDraws {
 
 // Memory that the parts may use during one call, so that an eviction allocates nothing. Grown by reserve() only.
 struct PolicyScratch {
-  std::vector<float> scores, smoothed, draws, gaussian, energy;
-  std::vector<double> keys;
-  std::vector<uint8_t> claimed;         // [C] 1 = protected
-  std::vector<uint32_t> pool, order;    // candidate indices
-  uint64_t nonfinite_scores = 0;        // counted over the life of the scratch; NaN never wins a selection
+  std::vector<float> scores, draws, energy;  // [C]
+  std::vector<float> gaussian;          // [head_dim][sketch]
+  std::vector<float> row;               // [padded head_dim] one decoded row
+  std::vector<double> keys;             // [C]
+  std::vector<uint8_t> claimed;         // [C] how each candidate is claimed, see Claims
+  std::vector<uint32_t> pool, order;    // [C] candidate indices
+  uint64_t nonfinite_scores = 0;        // NaN or infinite, over the life of the scratch; NaN never wins a selection
   uint64_t protection_truncated = 0;    // evictions at which not all protected tokens fitted into K
+  uint64_t weightless_draws = 0;        // tokens that a weighted draw had to take although their weight was 0
 
-  // Room for `candidates` candidates of `head_dim` channels and sketches of up to `sketch` columns.
+  // Room for `candidates` candidates of `head_dim` channels and sketches of up to `sketch` columns. Never shrinks.
   void reserve(int candidates, int head_dim, int sketch = 64);
 };
 
 // The set of candidates that rules have claimed so far, in claiming order.
 class Claims {
  public:
-  Claims(std::span<uint8_t> claimed, std::span<uint32_t> order, int limit);
-  bool has(uint32_t candidate) const { return claimed_[candidate] != 0; }
-  // Claims the candidate unless it is already claimed. False when the limit is reached.
+  // claimed: [C] zeros; order: room for `limit` indices. `ordered`: the claiming order is the gather order, so rules
+  // claim in their documented order; without it any order will do.
+  Claims(std::span<uint8_t> claimed, std::span<uint32_t> order, int limit, bool ordered)
+      : claimed_(claimed), order_(order), limit_(limit), ordered_(ordered) {}
+
+  bool has(uint32_t candidate) const { return claimed_[candidate] != kFree; }
+  // Claims the candidate unless it is already claimed. False when it is not and the limit is reached.
   bool add(uint32_t candidate);
+  // Same for a prompt token, which count_beside_prompt() leaves out, also when another rule has claimed it before.
+  bool add_prompt(uint32_t candidate);
+  // A token that had to be protected did not fit.
+  void mark_truncated() { truncated_ = true; }
+
   int count() const { return count_; }
-  int limit() const { return limit_; }
+  int count_beside_prompt() const { return count_ - prompt_; }
+  int limit() const { return limit_; }  // K
+  bool ordered() const { return ordered_; }
+  bool truncated() const { return truncated_; }
   std::span<const uint32_t> order() const { return order_.first(count_); }
 
  private:
+  enum : uint8_t { kFree, kToken, kPrompt };
   std::span<uint8_t> claimed_;
   std::span<uint32_t> order_;
   int limit_;
   int count_ = 0;
+  int prompt_ = 0;
+  bool ordered_;
+  bool truncated_ = false;
 };
 
 // Claims tokens that must survive. Rules run in the policy's order; the newest R are protected before any rule.
@@ -106,6 +125,10 @@ class Protector {
   virtual ~Protector() = default;
   virtual PolicyNeeds needs() const { return {}; }
   virtual void claim(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, Claims& claims) const = 0;
+  // Tokens at the start of the text that the rule protects; 0 for most rules.
+  virtual int sinks() const { return 0; }
+  // Smallest K = M - R that holds what the rule promises; validate() refuses less.
+  virtual int smallest_keep() const { return 1; }
   // Canonical text, e.g. "sinks:4".
   virtual std::string text() const = 0;
 };
@@ -120,12 +143,13 @@ class Scorer {
   virtual std::string text() const = 0;
 };
 
-// Chooses `count` of the candidates in `pool` by their scores; returns them in gather order in out[0 .. count).
+// Chooses out.size() of the candidates in `pool` (which it may permute) by their scores. out is in gather order when
+// `ordered`, else in any order.
 class Selector {
  public:
   virtual ~Selector() = default;
-  virtual void select(const HeadView& head, std::span<const float> scores, std::span<const uint32_t> pool,
-                      int count, RandomDraws& draws, PolicyScratch& scratch, std::span<uint32_t> out) const = 0;
+  virtual void select(const HeadView& head, std::span<const float> scores, std::span<uint32_t> pool, bool ordered,
+                      RandomDraws& draws, PolicyScratch& scratch, std::span<uint32_t> out) const = 0;
   virtual std::string text() const = 0;
 };
 
@@ -139,8 +163,9 @@ struct PolicyInfo {
 // A complete policy. `full` (never evicts) has no parts.
 class Policy {
  public:
-  // Parses a preset name, a composition "protect=a,b score=c select=d", or a preset followed by overrides
-  // ("vase-attnv protect+=prompt"). Throws Error(kUsage) that points at the wrong word and names the nearest.
+  // Parses a preset name, a composition "protect=a,b score=c select=d order=position", or a preset followed by
+  // overrides ("vase-attnv protect+=prompt"). Grammar and parts: src/policies/parse.h. Throws Error(kUsage) that
+  // points at the wrong word and names the nearest.
   static Policy parse(std::string_view text);
   static const std::vector<PolicyInfo>& presets();
 
@@ -149,13 +174,16 @@ class Policy {
   std::string text() const;  // canonical composition; parse(text()) is the same policy
   Order order = Order::kPosition;
 
-  // Tokens that the `sinks` rule protects; the smallest budget is sinks + R + 1.
+  // Tokens that the `sinks` rule protects.
   int sinks() const;
+  // Smallest M that validate() accepts with this R: R + 1, or R + sinks + 1, or R + the value slots asked for.
+  int64_t smallest_budget(int buffer) const;
   // Throws Error(kUsage) when the parts cannot work with this budget (numbers and the smallest that works named).
   void validate(int budget, int buffer) const;
 
   // Writes the K kept candidates of `head` to kept (size K): distinct, in ascending logical index when order is
-  // kPosition, else in the order in which the parts returned them (protected first).
+  // kPosition, else in the order in which the parts returned them (protected first). Needs 1 <= K <= C. Allocates
+  // nothing when the scratch has been reserved for C and head_dim.
   void plan(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<uint32_t> kept) const;
 
   Policy() = default;  // `full`

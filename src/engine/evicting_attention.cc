@@ -1,0 +1,197 @@
+#include "engine/evicting_attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace vase {
+namespace {
+
+// Heads per thread from which sharing out whole heads leaves little idle time.
+constexpr int kEnoughUnitsPerThread = 8;
+
+kernels::SlotAttentionArgs worst_case(const CacheShape& shape, const AttentionSetup& setup) {
+  return {.head_dim = shape.head_dim,
+          .group = setup.eviction.group,
+          .tokens = setup.max_run,
+          .slots_before = std::max(0, shape.capacity - setup.max_run)};
+}
+
+int scratch_units(const CacheShape& shape, const AttentionSetup& setup) {
+  const int units = shape.sequences * shape.kv_heads;
+  return std::max(setup.threads, std::min(units, kEnoughUnitsPerThread * setup.threads));
+}
+
+}  // namespace
+
+EvictingAttention::Thread::Thread(const CacheShape& shape, const AttentionSetup& setup)
+    : eviction(setup.max_candidates, shape.capacity, shape.head_dim,
+               std::max(0, setup.eviction.budget - setup.eviction.buffer)) {}
+
+EvictingAttention::EvictingAttention(SlotCache& cache, const AttentionSetup& setup)
+    : cache_(cache),
+      setup_(setup),
+      scratch_floats_((kernels::slot_attention_scratch(worst_case(cache.shape(), setup)) + 15) / 16 * 16),
+      scratch_(scratch_units(cache.shape(), setup) * scratch_floats_ * sizeof(float)),
+      next_(std::make_unique<std::atomic<int>[]>(size_t(cache.shape().layers) * 3)) {
+  for (int i = 0; i < setup.threads; ++i) threads_.push_back(std::make_unique<Thread>(cache.shape(), setup));
+}
+
+size_t EvictingAttention::scratch_bytes(const CacheShape& shape, const AttentionSetup& setup) {
+  const size_t floats = (kernels::slot_attention_scratch(worst_case(shape, setup)) + 15) / 16 * 16;
+  const int keep = std::max(0, setup.eviction.budget - setup.eviction.buffer);
+  return scratch_units(shape, setup) * floats * sizeof(float) +
+         setup.threads * EvictionScratch::bytes(setup.max_candidates, shape.capacity, keep);
+}
+
+void EvictingAttention::begin_step(std::span<const Span> spans) {
+  spans_ = spans;
+  decode_only_ = std::ranges::all_of(spans, [](const Span& s) { return s.tokens == 1; });
+  for (int i = 0; i < cache_.shape().layers * 3; ++i) next_[i].store(0, std::memory_order_relaxed);
+}
+
+void EvictingAttention::attend(const model::LayerInputs& in) noexcept {
+  if (split_by_slots(in.nth)) {
+    run_split(in);
+    return;
+  }
+  const int units = static_cast<int>(spans_.size()) * cache_.shape().kv_heads;
+  std::atomic<int>& next = next_[in.layer * 3];
+  for (int i = next.fetch_add(1); i < units; i = next.fetch_add(1)) run_unit(in, unit(i));
+}
+
+EvictingAttention::Unit EvictingAttention::unit(int index) const {
+  return {&spans_[index / cache_.shape().kv_heads], index % cache_.shape().kv_heads};
+}
+
+bool EvictingAttention::split_by_slots(int threads) const {
+  const int units = static_cast<int>(spans_.size()) * cache_.shape().kv_heads;
+  return threads > 1 && decode_only_ && units % threads != 0 && units < kEnoughUnitsPerThread * threads;
+}
+
+std::span<float> EvictingAttention::scratch(int index) const {
+  return {reinterpret_cast<float*>(scratch_.data()) + index * scratch_floats_, scratch_floats_};
+}
+
+kernels::SlotAttentionArgs EvictingAttention::arguments(const model::LayerInputs& in, const Unit& unit, int token,
+                                                        int tokens, const Schedule::Run& run,
+                                                        HeadSlots head) const {
+  const CacheShape& shape = cache_.shape();
+  const int group = setup_.eviction.group;
+  const ptrdiff_t token_stride = ptrdiff_t(shape.kv_heads) * group * shape.head_dim;
+  const ptrdiff_t offset = (unit.span->first + token) * token_stride + ptrdiff_t(unit.kv_head) * group * shape.head_dim;
+  kernels::SlotAttentionArgs args{.head_dim = shape.head_dim,
+                                  .group = group,
+                                  .tokens = tokens,
+                                  .slots_before = head.used() - tokens,
+                                  .scale = 1.0f / std::sqrt(static_cast<float>(shape.head_dim)),
+                                  .q = in.q + offset,
+                                  .q_token_stride = token_stride,
+                                  .q_head_stride = shape.head_dim,
+                                  .k = head.keys(),
+                                  .v = head.values(),
+                                  .out = in.out + offset,
+                                  .out_token_stride = token_stride,
+                                  .out_head_stride = shape.head_dim};
+  if (shape.needs.attention && head.used() > run.candidates) {
+    args.mass = {.sum = head.attention().data(),
+                 .candidates = run.candidates,
+                 .first_token = std::max(0, run.candidates - args.slots_before)};
+  }
+  return args;
+}
+
+void EvictingAttention::append(const model::LayerInputs& in, const Unit& unit, int token, int tokens, int64_t seen,
+                               HeadSlots head) {
+  const CacheShape& shape = cache_.shape();
+  for (int t = 0; t < tokens; ++t) {
+    const size_t row = (size_t(unit.span->first + token + t) * shape.kv_heads + unit.kv_head) * shape.head_dim;
+    head.append(static_cast<int32_t>(seen + t), in.k + row, in.v + row);
+  }
+}
+
+void EvictingAttention::run_unit(const model::LayerInputs& in, const Unit& unit) {
+  const Sequence& sequence = *unit.span->sequence;
+  HeadSlots head = cache_.head(in.layer, sequence.slot, unit.kv_head);
+  for (int token = 0; token < unit.span->tokens;) {
+    const int64_t seen = sequence.seen + token;
+    const int wanted = std::min(unit.span->tokens - token, setup_.max_run);
+    const Schedule::Run run = setup_.schedule.next_run(sequence, head.used(), seen, wanted);
+    append(in, unit, token, run.tokens, seen, head);
+    kernels::slot_attention(setup_.path, arguments(in, unit, token, run.tokens, run, head), scratch(in.ith));
+    if (run.evict) evict(in, unit, run.candidates, head);
+    token += run.tokens;
+  }
+}
+
+// Three phases: append the new row and prepare the queries; segments of all heads, in any order; fold and evict.
+void EvictingAttention::run_split(const model::LayerInputs& in) {
+  const int units = static_cast<int>(spans_.size()) * cache_.shape().kv_heads;
+  std::atomic<int>* next = &next_[in.layer * 3];
+  const auto prepared = [&](const Unit& u, HeadSlots head, int before) {
+    const Sequence& sequence = *u.span->sequence;
+    const Schedule::Run run = setup_.schedule.next_run(sequence, before, sequence.seen, 1);
+    return std::pair(arguments(in, u, 0, 1, run, head), run);
+  };
+  const auto head_of = [&](const Unit& u) { return cache_.head(in.layer, u.span->sequence->slot, u.kv_head); };
+
+  for (int i = next[0].fetch_add(1); i < units; i = next[0].fetch_add(1)) {
+    const Unit u = unit(i);
+    append(in, u, 0, 1, u.span->sequence->seen, head_of(u));
+    slot_attention_prepare(setup_.path, prepared(u, head_of(u), head_of(u).used() - 1).first, scratch(i));
+  }
+  barrier_.wait(in.nth);
+
+  int pieces_before = 0;
+  int piece = next[1].fetch_add(1);
+  for (int i = 0; i < units; ++i) {
+    const Unit u = unit(i);
+    const kernels::SlotAttentionArgs args = prepared(u, head_of(u), head_of(u).used() - 1).first;
+    for (; piece < pieces_before + args.segments(); piece = next[1].fetch_add(1)) {
+      slot_attention_segment(setup_.path, args, piece - pieces_before, scratch(i));
+    }
+    pieces_before += args.segments();
+  }
+  barrier_.wait(in.nth);
+
+  for (int i = next[2].fetch_add(1); i < units; i = next[2].fetch_add(1)) {
+    const Unit u = unit(i);
+    const auto [args, run] = prepared(u, head_of(u), head_of(u).used() - 1);
+    slot_attention_finish(setup_.path, args, scratch(i));
+    if (run.evict) evict(in, u, run.candidates, head_of(u));
+  }
+}
+
+void EvictingAttention::evict(const model::LayerInputs& in, const Unit& unit, int candidates, HeadSlots head) {
+  Thread& thread = *threads_[in.ith];
+  evict_head(setup_.eviction, *unit.span->sequence, in.layer, unit.kv_head, candidates, head, thread.eviction,
+             setup_.log ? &thread.records : nullptr);
+  for (EvictionRecord& record : thread.records) thread.log.push_back({unit.span->sequence, std::move(record)});
+  thread.records.clear();
+}
+
+std::vector<EvictingAttention::Logged> EvictingAttention::take_log() {
+  std::vector<Logged> all;
+  for (const auto& thread : threads_) {
+    std::ranges::move(thread->log, std::back_inserter(all));
+    thread->log.clear();
+  }
+  std::ranges::sort(all, {}, [](const Logged& l) {
+    return std::tuple(l.sequence->slot, l.record.eviction, l.record.layer, l.record.kv_head);
+  });
+  return all;
+}
+
+uint64_t EvictingAttention::nonfinite_scores() const {
+  uint64_t sum = 0;
+  for (const auto& thread : threads_) sum += thread->eviction.policy.nonfinite_scores;
+  return sum;
+}
+
+uint64_t EvictingAttention::protection_truncated() const {
+  uint64_t sum = 0;
+  for (const auto& thread : threads_) sum += thread->eviction.policy.protection_truncated;
+  return sum;
+}
+
+}  // namespace vase

@@ -1,0 +1,91 @@
+// The attention of every layer: appends the new rows of each sequence, attends over the slots used, and evicts a head
+// at once when its period ends, while its rows are warm.
+//
+// A run of tokens is cut exactly where a head must evict, so a chunk of any length gives the same cache as token by
+// token, and `used` never passes M + R.
+//
+// Work is shared out by (sequence, KV head); heads never wait for one another. Only when there are too few heads for
+// the threads, single-token runs are also split by slots, with barriers inside the layer. Neither changes a bit of the
+// result: the kernel's segments are fixed.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/huge_buffer.h"
+#include "cache/slot_cache.h"
+#include "engine/eviction.h"
+#include "engine/schedule.h"
+#include "engine/sequence.h"
+#include "engine/thread_barrier.h"
+#include "kernels/slot_attention/slot_attention.h"
+#include "model/forward.h"
+
+namespace vase {
+
+struct AttentionSetup {
+  kernels::Path path = kernels::Path::kFused;
+  Schedule schedule;
+  EvictionSetup eviction;
+  int threads = 1;
+  int max_run = 1;         // most tokens that a run can have
+  int max_candidates = 0;  // most candidates that an eviction can see
+  bool log = false;
+};
+
+class EvictingAttention final : public model::LayerAttention {
+ public:
+  EvictingAttention(SlotCache& cache, const AttentionSetup& setup);
+  static size_t scratch_bytes(const CacheShape& shape, const AttentionSetup& setup);
+
+  // The spans of the next step; they and their sequences must stay until the step is over.
+  void begin_step(std::span<const Span> spans);
+  void attend(const model::LayerInputs& in) noexcept override;
+
+  // Records of the evictions since the last call, with the sequence they belong to, in (sequence, eviction, layer,
+  // head) order.
+  struct Logged {
+    const Sequence* sequence;
+    EvictionRecord record;
+  };
+  std::vector<Logged> take_log();
+  uint64_t nonfinite_scores() const;
+  uint64_t protection_truncated() const;
+
+ private:
+  // The work on one (span, KV head).
+  struct Unit {
+    const Span* span;
+    int kv_head;
+  };
+  struct Thread {
+    Thread(const CacheShape& shape, const AttentionSetup& setup);
+    EvictionScratch eviction;
+    std::vector<Logged> log;
+    std::vector<EvictionRecord> records;
+  };
+
+  Unit unit(int index) const;
+  bool split_by_slots(int threads) const;
+  std::span<float> scratch(int index) const;
+  kernels::SlotAttentionArgs arguments(const model::LayerInputs& in, const Unit& unit, int token, int tokens,
+                                       const Schedule::Run& run, HeadSlots head) const;
+  void append(const model::LayerInputs& in, const Unit& unit, int token, int tokens, int64_t seen, HeadSlots head);
+  void run_unit(const model::LayerInputs& in, const Unit& unit);
+  void run_split(const model::LayerInputs& in);
+  void evict(const model::LayerInputs& in, const Unit& unit, int candidates, HeadSlots head);
+
+  SlotCache& cache_;
+  AttentionSetup setup_;
+  size_t scratch_floats_;    // of one unit
+  HugeBuffer scratch_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  std::span<const Span> spans_;
+  bool decode_only_ = false;
+  std::unique_ptr<std::atomic<int>[]> next_;  // [layers][3] next unit or piece, for each phase
+  ThreadBarrier barrier_;
+};
+
+}  // namespace vase

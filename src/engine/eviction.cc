@@ -1,0 +1,66 @@
+#include "engine/eviction.h"
+
+#include "base/philox_draws.h"
+
+namespace vase {
+
+EvictionScratch::EvictionScratch(int candidates, int capacity, int head_dim, int keep)
+    : compaction(capacity), positions(candidates), attention(candidates), value_range(candidates), kept(keep) {
+  policy.reserve(candidates, head_dim);
+}
+
+size_t EvictionScratch::bytes(int candidates, int capacity, int keep) {
+  // Policy scratch: scores, smoothed, draws, energy, pool, order (4 bytes each), keys (8), claimed (1).
+  return size_t(candidates) * (12 + 6 * 4 + 8 + 1) + size_t(capacity) * 5 + size_t(keep) * 4;
+}
+
+namespace {
+
+std::span<const int32_t> gather_positions(HeadSlots head, int candidates, std::vector<int32_t>& out) {
+  for (int i = 0; i < candidates; ++i) out[i] = head.position(head.order()[i]);
+  return std::span(out).first(candidates);
+}
+
+void record_eviction(HeadSlots head, int layer, int kv_head, std::vector<EvictionRecord>& log) {
+  EvictionRecord record{.layer = layer, .kv_head = kv_head, .eviction = head.evictions() - 1, .kept = {}};
+  record.kept.reserve(head.used());
+  for (uint32_t slot : head.order()) record.kept.push_back(head.position(slot));
+  log.push_back(std::move(record));
+}
+
+}  // namespace
+
+void evict_head(const EvictionSetup& setup, const Sequence& sequence, int layer, int kv_head, int candidates,
+                HeadSlots head, EvictionScratch& scratch, std::vector<EvictionRecord>* record) {
+  const std::span<const uint32_t> slots = head.order().first(candidates);
+  const PolicyNeeds needs = setup.policy->needs();
+  HeadView view{.budget = setup.budget,
+                .buffer = setup.buffer,
+                .prompt_tokens = sequence.prompt_tokens,
+                .group = setup.group,
+                .positions = gather_positions(head, candidates, scratch.positions),
+                .keys = head.keys(),
+                .values = head.values()};
+  view.keys.slots = view.values.slots = slots.data();
+  if (needs.attention) {
+    const std::span<const float> mass = head.attention();
+    for (int i = 0; i < candidates; ++i) scratch.attention[i] = mass[slots[i]];
+    view.attention = std::span(scratch.attention).first(candidates);
+    view.attention_rows = setup.buffer * setup.group;
+  }
+  if (needs.value_range) {
+    for (int i = 0; i < candidates; ++i) scratch.value_range[i] = head.value_range(slots[i]);
+    view.value_range = std::span(scratch.value_range).first(candidates);
+  }
+  PhiloxDraws draws({.seed = sequence.evict_seed,
+                     .sequence = sequence.stream,
+                     .layer = static_cast<uint32_t>(layer),
+                     .head = static_cast<uint32_t>(kv_head),
+                     .eviction = static_cast<uint32_t>(head.evictions())});
+  const std::span<uint32_t> kept = std::span(scratch.kept).first(view.keep());
+  setup.policy->plan(view, draws, scratch.policy, kept);
+  head.apply(kept, candidates, scratch.compaction);
+  if (record) record_eviction(head, layer, kv_head, *record);
+}
+
+}  // namespace vase

@@ -1,0 +1,71 @@
+#include "vase/model.h"
+
+#include <filesystem>
+
+#include "engine/model_impl.h"
+#include "vase/error.h"
+
+namespace vase {
+namespace {
+
+ModelShape shape_of(const model::HParams& h) {
+  return {.architecture = h.architecture,
+          .name = h.name,
+          .layers = h.layers,
+          .query_heads = h.query_heads,
+          .kv_heads = h.kv_heads,
+          .head_dim = h.head_dim,
+          .embedding = h.embedding,
+          .vocabulary = h.vocabulary,
+          .trained_context = h.trained_context};
+}
+
+}  // namespace
+
+Model::Model() : impl_(std::make_unique<Impl>()) {}
+Model::~Model() = default;
+
+std::shared_ptr<const Model> Model::load(const std::string& path) {
+  std::shared_ptr<Model> model(new Model);
+  Impl& impl = *model->impl_;
+  impl.weights = model::Weights::load(path);
+  impl.tokenizer = text::Tokenizer::load(path);
+  impl.shape = shape_of(impl.weights->hparams());
+  impl.shape.file_bytes = impl.weights->file_bytes();
+  impl.shape.fingerprint = impl.weights->fingerprint();
+  if (impl.tokenizer->size() > impl.shape.vocabulary) {
+    throw Error(ErrorCode::kCorrupt, "the vocabulary has " + std::to_string(impl.tokenizer->size()) +
+                                         " tokens but token_embd.weight only " +
+                                         std::to_string(impl.shape.vocabulary) + " rows");
+  }
+  const std::string source = impl.tokenizer->chat_template();
+  if (!source.empty()) impl.chat.emplace(source, *impl.tokenizer);
+  return model;
+}
+
+const ModelShape& Model::shape() const { return impl_->shape; }
+
+std::vector<int32_t> Model::tokenize(std::string_view text, bool add_special) const {
+  return impl_->tokenizer->encode(text, add_special, true);
+}
+
+std::string Model::piece(int32_t token) const { return impl_->tokenizer->piece(token); }
+bool Model::ends_generation(int32_t token) const { return impl_->tokenizer->ends_generation(token); }
+bool Model::has_chat_template() const { return impl_->chat.has_value(); }
+
+std::string Model::render_chat(std::span<const ChatMessage> messages) const {
+  if (!impl_->chat) {
+    throw Error(ErrorCode::kUnsupported, "this model file has no chat template; use raw text instead");
+  }
+  std::vector<text::Message> list;
+  for (const ChatMessage& m : messages) list.push_back({m.role, m.content});
+  return impl_->chat->render(list);
+}
+
+ModelShape read_model_shape(const std::string& path) {
+  ModelShape shape = shape_of(model::read_hparams(path));
+  shape.file_bytes = std::filesystem::file_size(path);
+  return shape;
+}
+
+}  // namespace vase

@@ -1,0 +1,26 @@
+// What the engine knows about one sequence in the cache, between steps.
+#pragma once
+
+#include <cstdint>
+
+namespace vase {
+
+struct Sequence {
+  int slot = 0;               // which of the cache's sequences
+  uint64_t evict_seed = 0;
+  uint32_t stream = 0;
+  int prompt_tokens = 0;      // P
+  bool dense_prefill = false;
+  int64_t seen = 0;           // tokens so far: position of the next token
+  int used = 0;               // slots used per layer and KV head
+  int64_t evictions = 0;      // evictions so far, per layer and KV head
+};
+
+// A run of new tokens of one sequence in the current step.
+struct Span {
+  const Sequence* sequence = nullptr;
+  int first = 0;   // index of its first token in the batch
+  int tokens = 0;
+};
+
+}  // namespace vase
