@@ -1,0 +1,94 @@
+#include "kernels/slot_attention/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace vase::kernels::reference {
+namespace {
+
+// Views into the scratch: logits of all slots and one output row in double, one decoded row in float.
+struct Buffers {
+  double* logits;
+  double* out;
+  float* row;
+};
+
+Buffers carve(const SlotAttentionArgs& args, std::span<float> scratch) {
+  void* base = scratch.data();
+  size_t bytes = scratch.size_bytes();
+  auto* doubles = static_cast<double*>(std::align(alignof(double), sizeof(double), base, bytes));
+  double* out = doubles + args.slots();
+  return {doubles, out, reinterpret_cast<float*>(out + args.head_dim)};
+}
+
+RowsView with_width(RowsView rows, int width) {
+  rows.width = width;
+  return rows;
+}
+
+// logits[s] = q . k_s * scale + log-weight, for the slots that the token sees.
+void compute_logits(const SlotAttentionArgs& args, const float* q, int slots, const Buffers& buffers) {
+  const RowsView keys = with_width(args.k, args.head_dim);
+  for (int s = 0; s < slots; ++s) {
+    read_row(keys, s, buffers.row);
+    double dot = 0;
+    for (int i = 0; i < args.head_dim; ++i) dot += double(q[i]) * buffers.row[i];
+    buffers.logits[s] = dot * args.scale + (args.log_weight ? args.log_weight[s] : 0.0);
+  }
+}
+
+// Softmax of logits[0..n) / temperature as a maximum and a sum; a maximum of -inf means that nothing has weight.
+struct Softmax {
+  Softmax(const double* logits_in, int n, double temperature_in) : logits(logits_in), temperature(temperature_in) {
+    for (int s = 0; s < n; ++s) max = std::fmax(max, logits[s]);
+    for (int s = 0; s < n && !empty(); ++s) sum += std::exp((logits[s] - max) / temperature);
+  }
+  bool empty() const { return max == -std::numeric_limits<double>::infinity(); }
+  double probability(int s) const { return empty() ? 0 : std::exp((logits[s] - max) / temperature) / sum; }
+
+  const double* logits;
+  double temperature;
+  double max = -std::numeric_limits<double>::infinity();
+  double sum = 0;
+};
+
+void attend(const SlotAttentionArgs& args, int slots, const Buffers& buffers, float* out) {
+  const RowsView values = with_width(args.v, args.head_dim);
+  const Softmax softmax(buffers.logits, slots, 1);
+  std::fill_n(buffers.out, args.head_dim, 0.0);
+  for (int s = 0; s < slots && !softmax.empty(); ++s) {
+    read_row(values, s, buffers.row);
+    const double p = softmax.probability(s);
+    for (int i = 0; i < args.head_dim; ++i) buffers.out[i] += p * buffers.row[i];
+  }
+  for (int i = 0; i < args.head_dim; ++i) out[i] = static_cast<float>(buffers.out[i]);
+}
+
+void add_mass(const MassArgs& mass, int slots, const Buffers& buffers) {
+  const int candidates = std::min(mass.candidates, slots);
+  const Softmax softmax(buffers.logits, candidates, mass.temperature);
+  for (int s = 0; s < candidates; ++s) mass.sum[s] += static_cast<float>(softmax.probability(s));
+}
+
+}  // namespace
+
+size_t scratch_floats(const SlotAttentionArgs& args) {
+  return 2 * (static_cast<size_t>(args.slots()) + args.head_dim + 1) + args.head_dim;
+}
+
+void slot_attention(const SlotAttentionArgs& args, std::span<float> scratch) {
+  const Buffers buffers = carve(args, scratch);
+  for (int t = 0; t < args.tokens; ++t) {
+    const int slots = args.slots_before + t + 1;
+    for (int g = 0; g < args.group; ++g) {
+      const float* q = args.q + t * args.q_token_stride + g * args.q_head_stride;
+      compute_logits(args, q, slots, buffers);
+      attend(args, slots, buffers, args.out + t * args.out_token_stride + g * args.out_head_stride);
+      if (args.mass.sum && t >= args.mass.first_token) add_mass(args.mass, slots, buffers);
+    }
+  }
+}
+
+}  // namespace vase::kernels::reference

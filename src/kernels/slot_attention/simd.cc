@@ -1,0 +1,217 @@
+// Slot attention on Highway: decode by segments, prefill by tiles of tokens, and the fold that both share.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/slot_attention/simd.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <cmath>
+
+#include "kernels/simd_target.h"
+#include "kernels/slot_attention/fused.h"
+#include "kernels/slot_attention/layout.h"
+#include "kernels/slot_attention/mass-inl.h"
+#include "kernels/slot_attention/softmax-inl.h"
+#include "kernels/slot_attention/tiles-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace vase::kernels::fused {
+namespace HWY_NAMESPACE {
+
+inline constexpr size_t kPrefetchBytes = 16 * 1024;  // ahead of use, in each of the two streams
+inline constexpr int kKeyBlock = 16;    // prefill: slots that stay in L1 while all tokens of a tile pass over them
+inline constexpr int kValueBlock = 32;  // slots between loads and stores of the accumulators
+
+template <class T>
+Rows<T> segment_rows(const RowsView& view, int padded, int segment) {
+  return {static_cast<const std::byte*>(view.base) + size_t(segment) * kSegment * view.stride, view.stride, padded};
+}
+
+// Rows to come, in whole rows, so that a stride beyond the row's own bytes is skipped.
+template <class T>
+Rows<T> with_prefetch(Rows<T> rows) {
+  rows.ahead = kPrefetchBytes / (rows.padded * sizeof(T)) * rows.stride;
+  return rows;
+}
+
+// Scaled, zero-padded copies of the queries of tokens [first, first + tokens), and an empty running result.
+void load_queries(const SlotAttentionArgs& args, const Layout& layout, int first, int tokens) {
+  for (int row = 0; row < tokens * args.group; ++row) {
+    const float* q = args.q + (first + row / args.group) * args.q_token_stride + row % args.group * args.q_head_stride;
+    float* copy = layout.query(row);
+    for (int i = 0; i < args.head_dim; ++i) copy[i] = q[i] * args.scale;
+    std::fill(copy + args.head_dim, copy + layout.padded(), 0.0f);
+    std::fill_n(layout.result(row), layout.padded(), 0.0f);
+    layout.result_max(row) = kMinusInfinity;
+    layout.result_sum(row) = 0;
+  }
+}
+
+// Logits of one token's rows in a segment -> probabilities relative to each row's maximum, for attention and mass.
+void segment_softmax(const SlotAttentionArgs& args, const Layout& layout, int token, int row0, int segment) {
+  const int n = slots_in_segment(visible_slots(args, token), segment);
+  const float* log_weight = args.log_weight ? args.log_weight + segment * kSegment : nullptr;
+  for (int row = row0; row < row0 + args.group; ++row) {
+    float* logits = layout.probs(segment, row);
+    finish_logits(log_weight, n, logits);
+    const float max = segment_max(logits, n);
+    if (has_mass(args, token) && mass_needs_own_probs(args, token, segment)) {
+      own_mass_probs(args, layout, token, row, segment, logits);
+    }
+    layout.max(segment, row) = max;
+    layout.sum(segment, row) = segment_exp(logits, n, max, 1.0f, logits);
+    if (has_mass(args, token) && !mass_needs_own_probs(args, token, segment)) {
+      layout.mass_max(segment, row) = max;
+      layout.mass_sum(segment, row) = layout.sum(segment, row);
+    }
+    std::fill_n(layout.partial(segment, row), layout.padded(), 0.0f);
+  }
+}
+
+// Running result of a row, with one more segment. NaN in either goes on into the result.
+void fold(const Layout& layout, int segment, int row) {
+  const F32 d;
+  const float segment_max = layout.max(segment, row);
+  if (segment_max == kMinusInfinity && layout.sum(segment, row) == 0) return;
+  const float max = std::max(layout.result_max(row), segment_max);
+  const float keep = std::exp(layout.result_max(row) - max);
+  const float add = std::exp(segment_max - max);
+  layout.result_max(row) = max;
+  layout.result_sum(row) = layout.result_sum(row) * keep + layout.sum(segment, row) * add;
+  float* result = layout.result(row);
+  const float* partial = layout.partial(segment, row);
+  for (int i = 0; i < layout.padded(); i += kLanes) {
+    const F32V kept = hn::Mul(load(d, result + i), hn::Set(d, keep));
+    hn::StoreU(hn::MulAdd(load(d, partial + i), hn::Set(d, add), kept), d, result + i);
+  }
+}
+
+void store_results(const SlotAttentionArgs& args, const Layout& layout, int first, int tokens) {
+  for (int row = 0; row < tokens * args.group; ++row) {
+    float* out =
+        args.out + (first + row / args.group) * args.out_token_stride + row % args.group * args.out_head_stride;
+    const float sum = layout.result_sum(row);
+    const float* result = layout.result(row);
+    for (int i = 0; i < args.head_dim; ++i) out[i] = sum == 0 ? 0.0f : result[i] / sum;
+  }
+}
+
+template <class T>
+void decode_segment(const SlotAttentionArgs& args, const Layout& layout, int segment) {
+  const int n = slots_in_segment(args.slots(), segment);
+  const auto keys = with_prefetch(segment_rows<T>(args.k, layout.padded(), segment));
+  const auto values = with_prefetch(segment_rows<T>(args.v, layout.padded(), segment));
+  for (int s = 0; s < n; s += kKeyBlock) {
+    dots(layout.query(0), args.group, keys, s, std::min(s + kKeyBlock, n), layout.probs(segment, 0));
+  }
+  segment_softmax(args, layout, 0, 0, segment);
+  for (int s = 0; s < n; s += kValueBlock) {
+    weigh_values(layout.probs(segment, 0), args.group, values, s, std::min(s + kValueBlock, n),
+                 layout.partial(segment, 0));
+  }
+}
+
+// A segment's first n rows as f32: the rows themselves, or a decoded copy.
+Rows<float> f32_rows(const RowsView& view, int padded, int segment, int n, float* copy) {
+  if (view.type == RowType::kF32) return segment_rows<float>(view, padded, segment);
+  const F32 d;
+  const auto rows = segment_rows<hwy::float16_t>(view, padded, segment);
+  for (int s = 0; s < n; ++s) {
+    for (int i = 0; i < padded; i += kLanes) hn::StoreU(load(d, rows.row(s) + i), d, copy + s * padded + i);
+  }
+  return {reinterpret_cast<const std::byte*>(copy), padded * sizeof(float), padded};
+}
+
+// One segment for `tokens` tokens from `first`, causal: each token stops at its own last slot.
+void prefill_segment(const SlotAttentionArgs& args, const Layout& layout, int first, int tokens, int segment) {
+  const int n = slots_in_segment(visible_slots(args, first + tokens - 1), segment);
+  const auto keys = f32_rows(args.k, layout.padded(), segment, n, layout.keys());
+  const auto values = f32_rows(args.v, layout.padded(), segment, n, layout.values());
+  const auto seen = [&](int t) { return slots_in_segment(visible_slots(args, first + t), segment); };
+  for (int s = 0; s < n; s += kKeyBlock) {
+    for (int t = 0; t < tokens; ++t) {
+      const int row = t * args.group, end = std::min(s + kKeyBlock, seen(t));
+      if (s < end) dots(layout.query(row), args.group, keys, s, end, layout.probs(segment, row));
+    }
+  }
+  for (int t = 0; t < tokens; ++t) segment_softmax(args, layout, first + t, t * args.group, segment);
+  for (int s = 0; s < n; s += kValueBlock) {
+    for (int t = 0; t < tokens; ++t) {
+      const int row = t * args.group, end = std::min(s + kValueBlock, seen(t));
+      if (s < end) weigh_values(layout.probs(segment, row), args.group, values, s, end, layout.partial(segment, row));
+    }
+  }
+  for (int row = 0; row < tokens * args.group; ++row) fold(layout, segment, row);
+}
+
+void prefill(const SlotAttentionArgs& args, const Layout& layout) {
+  for (int first = 0; first < args.tokens; first += layout.tile_tokens()) {
+    const int tokens = std::min(layout.tile_tokens(), args.tokens - first);
+    load_queries(args, layout, first, tokens);
+    const int segments = (visible_slots(args, first + tokens - 1) + kSegment - 1) / kSegment;
+    for (int segment = 0; segment < segments; ++segment) prefill_segment(args, layout, first, tokens, segment);
+    store_results(args, layout, first, tokens);
+    add_mass(args, layout, first, tokens);
+  }
+}
+
+void Prepare(const SlotAttentionArgs& args, float* scratch) { load_queries(args, Layout(args, scratch), 0, 1); }
+
+void Segment(const SlotAttentionArgs& args, int segment, float* scratch) {
+  note_simd_target(HWY_TARGET);
+  const Layout layout(args, scratch);
+  if (args.k.type == RowType::kF16) {
+    decode_segment<hwy::float16_t>(args, layout, segment);
+  } else {
+    decode_segment<float>(args, layout, segment);
+  }
+}
+
+void Finish(const SlotAttentionArgs& args, float* scratch) {
+  const Layout layout(args, scratch);
+  for (int segment = 0; segment < args.segments(); ++segment) {
+    for (int row = 0; row < args.group; ++row) fold(layout, segment, row);
+  }
+  store_results(args, layout, 0, 1);
+  add_mass(args, layout, 0, 1);
+}
+
+void Run(const SlotAttentionArgs& args, float* scratch) {
+  if (args.tokens > 1) {
+    note_simd_target(HWY_TARGET);
+    prefill(args, Layout(args, scratch));
+    return;
+  }
+  Prepare(args, scratch);
+  for (int segment = 0; segment < args.segments(); ++segment) Segment(args, segment, scratch);
+  Finish(args, scratch);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace vase::kernels::fused
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace vase::kernels::fused {
+HWY_EXPORT(Prepare);
+HWY_EXPORT(Segment);
+HWY_EXPORT(Finish);
+HWY_EXPORT(Run);
+
+void slot_attention(const SlotAttentionArgs& args, std::span<float> scratch) {
+  HWY_DYNAMIC_DISPATCH(Run)(args, scratch.data());
+}
+
+void prepare(const SlotAttentionArgs& args, std::span<float> scratch) {
+  HWY_DYNAMIC_DISPATCH(Prepare)(args, scratch.data());
+}
+
+void segment(const SlotAttentionArgs& args, int index, std::span<float> scratch) {
+  HWY_DYNAMIC_DISPATCH(Segment)(args, index, scratch.data());
+}
+
+void finish(const SlotAttentionArgs& args, std::span<float> scratch) {
+  HWY_DYNAMIC_DISPATCH(Finish)(args, scratch.data());
+}
+
+}  // namespace vase::kernels::fused
+#endif

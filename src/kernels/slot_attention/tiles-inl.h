@@ -1,0 +1,229 @@
+// Register tiles of slot attention: query heads x slots for the logits, query heads x channels for the values.
+// Decode runs them on rows as stored, prefill on a segment decoded to f32. Every logit and every output channel is
+// one chain of fused multiply-adds in a fixed order, whatever tile it falls into, so both give the same bits.
+#if defined(VASE_SLOT_ATTENTION_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef VASE_SLOT_ATTENTION_TILES_INL_H_
+#undef VASE_SLOT_ATTENTION_TILES_INL_H_
+#else
+#define VASE_SLOT_ATTENTION_TILES_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/slot_attention/slot_attention.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace vase::kernels::fused {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using F32 = hn::CappedTag<float, 16>;
+using F32V = hn::Vec<F32>;
+inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(F32()));
+
+// Accumulators that fit the register file beside the operands: 32 registers on AVX-512 and NEON, else 16.
+inline constexpr int kAccumulators = (HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON) ? 24 : 12;
+inline constexpr int kSlotTile = 4;
+inline constexpr int kMaxHeads = kAccumulators / kSlotTile;
+
+// Consecutive rows of one segment. `ahead` > 0: while a row is used, the one this many bytes further is fetched to L2.
+template <class T>
+struct Rows {
+  const std::byte* base;
+  size_t stride;  // bytes
+  int padded;     // elements of a row
+  size_t ahead = 0;
+
+  const T* row(int i) const { return reinterpret_cast<const T*>(base + size_t(i) * stride); }
+};
+
+template <class T>
+HWY_INLINE void prefetch_ahead(const Rows<T>& rows, int i) {
+  // An address behind the last row is only a hint that the machine drops; as a number it needs no object there.
+  const uintptr_t from = reinterpret_cast<uintptr_t>(rows.row(i)) + rows.ahead;
+  for (size_t at = 0; at < rows.padded * sizeof(T); at += 64) {
+    __builtin_prefetch(reinterpret_cast<const void*>(from + at), 0, 2);
+  }
+}
+
+HWY_INLINE F32V load(F32 d, const float* p) { return hn::LoadU(d, p); }
+HWY_INLINE F32V load(F32 d, const hwy::float16_t* p) {
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, F32>(), p));
+}
+
+// Adds up the 128-bit blocks of v and stores the four sums.
+template <class D, class V>
+HWY_INLINE void store_block_sums(D d, V v, float* HWY_RESTRICT out) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    hn::StoreU(v, d, out);
+  } else {
+    const hn::Half<D> half;
+    store_block_sums(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), out);
+  }
+}
+
+// out[j] = sum of the lanes of v[j], the same tree of additions for each j.
+template <class D, class V>
+HWY_INLINE void store_sums(D d, const V (&v)[kSlotTile], float* HWY_RESTRICT out) {
+  if constexpr (hn::MaxLanes(D()) == 1) {
+    for (int j = 0; j < kSlotTile; ++j) out[j] = hn::GetLane(v[j]);
+  } else {
+    const hn::Repartition<uint64_t, D> d64;
+    const V ab = hn::Add(hn::InterleaveLower(d, v[0], v[1]), hn::InterleaveUpper(d, v[0], v[1]));
+    const V cd = hn::Add(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3]));
+    const auto ab64 = hn::BitCast(d64, ab), cd64 = hn::BitCast(d64, cd);
+    store_block_sums(d,
+                     hn::Add(hn::BitCast(d, hn::InterleaveLower(d64, ab64, cd64)),
+                             hn::BitCast(d, hn::InterleaveUpper(d64, ab64, cd64))),
+                     out);
+  }
+}
+
+// logits[h][s] = q[h] . row[s] for s in [begin, end), begin a multiple of kSlotTile. The last tile stores numbers
+// without meaning up to the next multiple of kSlotTile.
+template <int H, class T>
+HWY_NOINLINE void dot_tiles(const float* HWY_RESTRICT q, const Rows<T> rows, int begin, int end,
+                            float* HWY_RESTRICT logits) {
+  const F32 d;
+  const int padded = rows.padded;
+  for (int s = begin; s < end; s += kSlotTile) {
+    const T* row[kSlotTile];
+    F32V sum[H][kSlotTile];
+    for (int j = 0; j < kSlotTile; ++j) {
+      row[j] = rows.row(std::min(s + j, end - 1));
+      if (rows.ahead) prefetch_ahead(rows, s + j);
+      for (int h = 0; h < H; ++h) sum[h][j] = hn::Zero(d);
+    }
+    for (int i = 0; i < padded; i += kLanes) {
+      F32V head[H];
+      for (int h = 0; h < H; ++h) head[h] = load(d, q + h * padded + i);
+      for (int j = 0; j < kSlotTile; ++j) {
+        const F32V x = load(d, row[j] + i);
+        for (int h = 0; h < H; ++h) sum[h][j] = hn::MulAdd(head[h], x, sum[h][j]);
+      }
+    }
+    for (int h = 0; h < H; ++h) store_sums(d, sum[h], logits + h * kSegment + s);
+  }
+}
+
+// acc[h][c] += sum over s in [begin, end) of p[h][s] * row[s][c], ascending, for C vectors of channels from `channel`.
+template <int H, int C, class T>
+HWY_INLINE void value_tile(const float* HWY_RESTRICT p, const Rows<T>& rows, int begin, int end, int channel,
+                           float* HWY_RESTRICT acc) {
+  const F32 d;
+  F32V sum[H][C];
+  for (int h = 0; h < H; ++h) {
+    for (int c = 0; c < C; ++c) sum[h][c] = load(d, acc + h * rows.padded + channel + c * kLanes);
+  }
+  const bool prefetch = rows.ahead != 0 && channel == 0;
+  for (int s = begin; s < end; ++s) {
+    const T* row = rows.row(s) + channel;
+    if (prefetch) prefetch_ahead(rows, s);
+    F32V weight[H];
+    for (int h = 0; h < H; ++h) weight[h] = hn::Set(d, p[h * kSegment + s]);
+    for (int c = 0; c < C; ++c) {
+      const F32V x = load(d, row + c * kLanes);
+      for (int h = 0; h < H; ++h) sum[h][c] = hn::MulAdd(weight[h], x, sum[h][c]);
+    }
+  }
+  for (int h = 0; h < H; ++h) {
+    for (int c = 0; c < C; ++c) hn::StoreU(sum[h][c], d, acc + h * rows.padded + channel + c * kLanes);
+  }
+}
+
+template <int H, int C, class T>
+HWY_INLINE void value_channels(const float* HWY_RESTRICT p, const Rows<T>& rows, int begin, int end, int channel,
+                               float* HWY_RESTRICT acc) {
+  for (; channel + C * kLanes <= rows.padded; channel += C * kLanes) {
+    value_tile<H, C>(p, rows, begin, end, channel, acc);
+  }
+  if constexpr (C > 1) value_channels<H, C / 2>(p, rows, begin, end, channel, acc);
+}
+
+template <int H, class T>
+HWY_NOINLINE void value_tiles(const float* HWY_RESTRICT p, const Rows<T> rows, int begin, int end,
+                              float* HWY_RESTRICT acc) {
+  constexpr int kFit = kAccumulators / H;
+  value_channels<H, kFit >= 8 ? 8 : kFit >= 4 ? 4 : 2>(p, rows, begin, end, 0, acc);
+}
+
+// Splits a group into tiles of at most kMaxHeads heads of nearly equal size. The first tile fetches ahead.
+template <class T, class Tile>
+HWY_INLINE void for_head_tiles(int group, Rows<T> rows, const Tile& tile) {
+  const int tiles = (group + kMaxHeads - 1) / kMaxHeads;
+  for (int i = 0, head = 0; i < tiles; ++i) {
+    const int heads = (group - head) / (tiles - i);
+    tile(heads, head, rows);
+    rows.ahead = 0;
+    head += heads;
+  }
+}
+
+template <class T>
+struct DotTile {
+  const float* q;
+  int begin, end;
+  float* logits;
+
+  HWY_INLINE void operator()(int heads, int first, const Rows<T>& rows) const {
+    const float* tile_q = q + first * rows.padded;
+    float* tile_logits = logits + first * kSegment;
+    switch (heads) {
+      case 1: return dot_tiles<1>(tile_q, rows, begin, end, tile_logits);
+      case 2: return dot_tiles<2>(tile_q, rows, begin, end, tile_logits);
+      case 3: return dot_tiles<3>(tile_q, rows, begin, end, tile_logits);
+    }
+    if constexpr (kMaxHeads > 3) {
+      switch (heads) {
+        case 4: return dot_tiles<4>(tile_q, rows, begin, end, tile_logits);
+        case 5: return dot_tiles<5>(tile_q, rows, begin, end, tile_logits);
+        case 6: return dot_tiles<6>(tile_q, rows, begin, end, tile_logits);
+      }
+    }
+  }
+};
+
+template <class T>
+struct ValueTile {
+  const float* p;
+  int begin, end;
+  float* acc;
+
+  HWY_INLINE void operator()(int heads, int first, const Rows<T>& rows) const {
+    const float* tile_p = p + first * kSegment;
+    float* tile_acc = acc + first * rows.padded;
+    switch (heads) {
+      case 1: return value_tiles<1>(tile_p, rows, begin, end, tile_acc);
+      case 2: return value_tiles<2>(tile_p, rows, begin, end, tile_acc);
+      case 3: return value_tiles<3>(tile_p, rows, begin, end, tile_acc);
+    }
+    if constexpr (kMaxHeads > 3) {
+      switch (heads) {
+        case 4: return value_tiles<4>(tile_p, rows, begin, end, tile_acc);
+        case 5: return value_tiles<5>(tile_p, rows, begin, end, tile_acc);
+        case 6: return value_tiles<6>(tile_p, rows, begin, end, tile_acc);
+      }
+    }
+  }
+};
+
+// logits[g][s] += nothing: writes q[g] . k[s] for all heads of the group and s in [begin, end).
+template <class T>
+HWY_INLINE void dots(const float* q, int group, const Rows<T>& rows, int begin, int end, float* logits) {
+  for_head_tiles(group, rows, DotTile<T>{q, begin, end, logits});
+}
+
+// acc[g] += sum of p[g][s] v[s] for all heads of the group and s in [begin, end).
+template <class T>
+HWY_INLINE void weigh_values(const float* p, int group, const Rows<T>& rows, int begin, int end, float* acc) {
+  for_head_tiles(group, rows, ValueTile<T>{p, begin, end, acc});
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace vase::kernels::fused
+HWY_AFTER_NAMESPACE();
+#endif
