@@ -107,6 +107,8 @@ class Claims {
   bool ordered() const { return ordered_; }
   bool truncated() const { return truncated_; }
   std::span<const uint32_t> order() const { return order_.first(count_); }
+  // Writes the candidates that are not claimed to pool, in ascending index; returns that part of it.
+  std::span<uint32_t> unclaimed(std::span<uint32_t> pool) const;
 
  private:
   enum : uint8_t { kFree, kToken, kPrompt };

@@ -1,0 +1,106 @@
+#include "vase/policy.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "vase/error.h"
+
+namespace vase {
+namespace {
+
+void check_sizes(const HeadView& head, std::span<uint32_t> kept) {
+  const int keep = head.keep();
+  if (keep >= 1 && keep <= head.candidates() && static_cast<int>(kept.size()) == keep) return;
+  throw Error(ErrorCode::kUsage, "plan: cannot keep " + std::to_string(keep) + " of " +
+                                     std::to_string(head.candidates()) + " candidates in a list of " +
+                                     std::to_string(kept.size()) + "; keep = M - R must be 1 .. candidates");
+}
+
+// Ascending indices in O(C), whatever order they come in.
+void sort_ascending(std::span<uint32_t> kept, std::span<uint8_t> marks) {
+  std::fill(marks.begin(), marks.end(), uint8_t{0});
+  for (uint32_t c : kept) marks[c] = 1;
+  size_t at = 0;
+  for (size_t c = 0; c < marks.size(); ++c) {
+    if (marks[c]) kept[at++] = static_cast<uint32_t>(c);
+  }
+}
+
+}  // namespace
+
+Policy::Policy(std::vector<std::shared_ptr<const Protector>> protectors, std::shared_ptr<const Scorer> scorer,
+               std::shared_ptr<const Selector> selector)
+    : protectors_(std::move(protectors)), scorer_(std::move(scorer)), selector_(std::move(selector)) {}
+
+PolicyNeeds Policy::needs() const {
+  PolicyNeeds all = scorer_ ? scorer_->needs() : PolicyNeeds{};
+  for (const auto& rule : protectors_) {
+    const PolicyNeeds needs = rule->needs();
+    all.attention |= needs.attention;
+    all.value_range |= needs.value_range;
+  }
+  return all;
+}
+
+std::string Policy::text() const {
+  if (!evicts()) return "full";
+  std::string text;
+  for (const auto& rule : protectors_) text += (text.empty() ? "protect=" : ",") + rule->text();
+  if (!text.empty()) text += ' ';
+  text += "score=" + scorer_->text() + " select=" + selector_->text();
+  return order == Order::kScore ? text + " order=score" : text;
+}
+
+int Policy::sinks() const {
+  int tokens = 0;
+  for (const auto& rule : protectors_) tokens = std::max(tokens, rule->sinks());
+  return tokens;
+}
+
+int64_t Policy::smallest_budget(int buffer) const {
+  int64_t keep = 1;
+  for (const auto& rule : protectors_) keep = std::max<int64_t>(keep, rule->smallest_keep());
+  return keep + buffer;
+}
+
+void Policy::validate(int budget, int buffer) const {
+  if (!evicts()) return;
+  const auto fail = [](const std::string& message) { throw Error(ErrorCode::kUsage, message); };
+  if (buffer < 1) {
+    fail("buffer " + std::to_string(buffer) + " is too small; the newest 1 or more tokens are always kept");
+  }
+  const std::string given = "budget " + std::to_string(budget) + " with buffer " + std::to_string(buffer);
+  const std::string remedy = "; the smallest budget that works here is " + std::to_string(smallest_budget(buffer));
+  if (budget <= buffer) fail(given + " leaves nothing to keep beside the buffer" + remedy);
+  for (const auto& rule : protectors_) {
+    if (budget - buffer >= rule->smallest_keep()) continue;
+    fail(given + " keeps " + std::to_string(budget - buffer) + " older tokens, but '" + rule->text() + "' needs " +
+         std::to_string(rule->smallest_keep()) + remedy);
+  }
+}
+
+void Policy::plan(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<uint32_t> kept) const {
+  check_sizes(head, kept);
+  const int candidates = head.candidates(), keep = head.keep();
+  scratch.reserve(candidates, head.keys.width);
+  const auto claimed = std::span(scratch.claimed).first(candidates);
+  std::fill(claimed.begin(), claimed.end(), uint8_t{0});
+  const bool ordered = order == Order::kScore;
+
+  Claims claims(claimed, std::span(scratch.order).first(keep), keep, ordered);
+  for (const auto& rule : protectors_) rule->claim(head, draws, scratch, claims);
+  scratch.protection_truncated += claims.truncated();
+  std::copy(claims.order().begin(), claims.order().end(), kept.begin());
+
+  if (claims.count() < keep) {
+    const auto scores = std::span(scratch.scores).first(candidates);
+    scorer_->score(head, draws, scratch, scores);
+    scratch.nonfinite_scores +=
+        std::count_if(scores.begin(), scores.end(), [](float score) { return !std::isfinite(score); });
+    selector_->select(head, scores, claims.unclaimed(scratch.pool), ordered, draws, scratch,
+                      kept.subspan(claims.count()));
+  }
+  if (!ordered) sort_ascending(kept, claimed);
+}
+
+}  // namespace vase

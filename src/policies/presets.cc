@@ -1,0 +1,30 @@
+#include "policies/presets.h"
+
+#include <algorithm>
+
+namespace vase {
+
+const std::vector<PolicyInfo>& Policy::presets() {
+  static const std::vector<PolicyInfo> kPresets = {
+      {"full", "keeps every token; memory grows up to the context limit", "control", "full"},
+      {"vase-attnv", "protects large values, draws the rest by window attention", "arXiv 2606.03928",
+       "protect=sinks:4,value:25% score=attention select=sample"},
+      {"vase-dkv", "keeps the top by key-value leverage, sketched anew at every eviction", "arXiv 2606.03928",
+       "protect=sinks:4 score=leverage:sketch=20,resample=on select=top"},
+      {"curdkv", "keeps the top by key-value leverage, one sketch per sequence", "arXiv 2509.15038",
+       "protect=sinks:4 score=leverage:sketch=20,resample=off select=top"},
+      {"snapkv", "keeps the top by window attention", "arXiv 2404.14469", "score=attention select=top"},
+      {"random", "evicts at random, sinks included", "control", "score=uniform select=top"},
+      {"random-prompt", "keeps the prompt, evicts at random", "arXiv 2609.03430",
+       "protect=prompt score=uniform select=top"},
+  };
+  return kPresets;
+}
+
+const PolicyInfo* find_preset(std::string_view name) {
+  const auto& presets = Policy::presets();
+  const auto found = std::find_if(presets.begin(), presets.end(), [&](const PolicyInfo& p) { return p.name == name; });
+  return found == presets.end() ? nullptr : &*found;
+}
+
+}  // namespace vase

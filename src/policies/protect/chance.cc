@@ -1,0 +1,17 @@
+#include "policies/protect/chance.h"
+
+#include "policies/protect/fill.h"
+
+namespace vase {
+
+std::shared_ptr<const Protector> Chance::parse(PartOptions& options) {
+  return std::make_shared<Chance>(options.amount("", {true, 25}));
+}
+
+void Chance::claim(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, Claims& claims) const {
+  const auto rank = std::span(scratch.draws).first(head.candidates());
+  draws.uniform(head.positions, rank);
+  fill_claims(head, size_, rank, scratch, claims);
+}
+
+}  // namespace vase

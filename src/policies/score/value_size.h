@@ -1,0 +1,26 @@
+// value - magnitude of the value row (policies.md 3.3), or its negative (policies.md 5, "Evict Large V").
+//   measure  range (default) | var | l2 | absmax
+//   keep     large (default) | small
+#pragma once
+
+#include "kernels/value_range/value_range.h"
+#include "policies/part_options.h"
+#include "vase/policy.h"
+
+namespace vase {
+
+class ValueSize final : public Scorer {
+ public:
+  ValueSize(kernels::Magnitude measure, bool keep_small) : measure_(measure), keep_small_(keep_small) {}
+  static std::shared_ptr<const Scorer> parse(PartOptions& options);
+
+  PolicyNeeds needs() const override;
+  void score(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<float> out) const override;
+  std::string text() const override;
+
+ private:
+  kernels::Magnitude measure_;
+  bool keep_small_;
+};
+
+}  // namespace vase

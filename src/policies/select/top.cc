@@ -1,0 +1,15 @@
+#include "policies/select/top.h"
+
+#include <algorithm>
+
+#include "kernels/top_k/top_k.h"
+
+namespace vase {
+
+void Top::select(const HeadView& head, std::span<const float> scores, std::span<uint32_t> pool, bool ordered,
+                 RandomDraws&, PolicyScratch&, std::span<uint32_t> out) const {
+  kernels::top_k(scores, head.positions, pool, static_cast<int>(out.size()), ordered);
+  std::copy_n(pool.begin(), out.size(), out.begin());
+}
+
+}  // namespace vase
