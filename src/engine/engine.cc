@@ -53,15 +53,6 @@ struct Engine::Impl {
   std::span<const float> logits;
 };
 
-namespace {
-
-AttentionSetup with_policy(AttentionSetup setup, const Policy& policy) {
-  setup.eviction.policy = &policy;
-  return setup;
-}
-
-}  // namespace
-
 Engine::Impl::Impl(std::shared_ptr<const Model> m, Policy p, const CacheOptions& c, const EngineOptions& o)
     : model(std::move(m)),
       policy(std::move(p)),
@@ -69,7 +60,7 @@ Engine::Impl::Impl(std::shared_ptr<const Model> m, Policy p, const CacheOptions&
       options(o),
       plan(plan_engine(model->shape(), policy, c, o)),
       cache(plan.cache, o.poison_free_rows),
-      attention(cache, with_policy(plan.attention, policy)),
+      attention(cache, plan.attention),
       forward(model->impl().weights, {.threads = plan.attention.threads,
                                       .max_tokens = forward_tokens(o),
                                       .max_outputs = std::max(o.sequences, o.logit_rows)}),

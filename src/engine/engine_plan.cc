@@ -71,7 +71,7 @@ EnginePlan plan_for(const ModelShape& shape, const Policy& policy, const CacheOp
   const int buffer = policy.evicts() ? cache.buffer : 0;
   plan.attention = {.path = engine.path == AttentionPath::kFused ? kernels::Path::kFused : kernels::Path::kReference,
                     .schedule = {policy.evicts(), budget, buffer, cache.trigger},
-                    .eviction = {nullptr, budget, buffer, shape.group()},
+                    .eviction = {&policy, budget, buffer, shape.group()},
                     .threads = engine.threads > 0 ? engine.threads : physical_cores(),
                     .max_run = std::min(engine.chunk, plan.cache.capacity),
                     .max_candidates = policy.evicts() ? plan.cache.capacity - buffer : 0,

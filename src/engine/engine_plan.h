@@ -13,7 +13,7 @@ inline constexpr int kDefaultContext = 1 << 20;
 struct EnginePlan {
   MemoryPlan memory;
   CacheShape cache;
-  AttentionSetup attention;  // eviction.policy is left for the engine to set
+  AttentionSetup attention;  // points to the policy given to plan_engine(), which must outlive it
   int context = 0;           // positions that a sequence may reach
 };
 

@@ -1,0 +1,88 @@
+#include "end_to_end/decode_bench.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "end_to_end/decode_rig.h"
+#include "end_to_end/llama_peer.h"
+#include "end_to_end/read_bandwidth.h"
+
+namespace vase::bench {
+namespace {
+
+template <typename Steppable>
+double tokens_per_second(Steppable& rig, int steps, int batch) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < steps; ++i) rig.step();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  return steps * batch / seconds.count();
+}
+
+struct Peers {
+  std::unique_ptr<LlamaModel> model;
+  std::unique_ptr<LlamaPeer> flash, plain;
+};
+
+Peers make_peers(const DecodeBenchOptions& options, int threads, int steps) {
+  Peers peers;
+  if (!options.peer_llama) return peers;
+  peers.model = std::make_unique<LlamaModel>(options.model_path);
+  PeerOptions peer{.sequences = options.engine.sequences, .threads = threads, .depth = options.depth, .steps = steps};
+  peers.flash = std::make_unique<LlamaPeer>(*peers.model, peer);
+  peer.flash_attention = false;
+  peers.plain = std::make_unique<LlamaPeer>(*peers.model, peer);
+  return peers;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::vector<DecodeBenchRow> run_decode_bench(const DecodeBenchOptions& options,
+                                             const std::function<void(int, int)>& progress) {
+  const int batch = options.engine.sequences;
+  const int steps = options.tokens * options.repeats + options.repeats + 1;  // with one untimed step before each piece
+  const auto weights = model::Weights::load(options.model_path);
+  std::vector<std::unique_ptr<DecodeRig>> rigs;
+  std::vector<DecodeBenchRow> rows;
+  for (const std::string& text : options.policies) {
+    const Policy policy = Policy::parse(text);
+    rigs.push_back(std::make_unique<DecodeRig>(weights, policy, options.cache, options.engine, options.depth, steps));
+    const EnginePlan& plan = rigs.back()->plan();
+    rows.push_back({.policy = policy.text(),
+                    .kv_mib = static_cast<double>(plan.memory.bytes()) / 1048576,
+                    .capacity = plan.memory.capacity});
+  }
+  const int threads = rigs.front()->plan().attention.threads;
+  Peers peers = make_peers(options, threads, steps);
+  ReadBandwidth bandwidth(threads);
+
+  const int pieces = options.repeats * static_cast<int>(rigs.size() + (options.peer_llama ? 2 : 0));
+  int done = 0;
+  const auto timed = [&](auto& rig) {
+    rig.step();
+    const double speed = tokens_per_second(rig, options.tokens, batch);
+    progress(++done, pieces);
+    return speed;
+  };
+  for (int repeat = 0; repeat < options.repeats; ++repeat) {
+    const double flash = peers.flash ? timed(*peers.flash) : 0;
+    const double plain = peers.plain ? timed(*peers.plain) : 0;
+    for (size_t i = 0; i < rigs.size(); ++i) {
+      rows[i].read_gb_per_s.push_back(bandwidth.measure());
+      rows[i].tokens_per_s.push_back(timed(*rigs[i]));
+      if (!options.peer_llama) continue;
+      rows[i].peer_flash.push_back(flash);
+      rows[i].peer_plain.push_back(plain);
+      rows[i].ratios.push_back(rows[i].tokens_per_s.back() / std::max(flash, plain));
+    }
+  }
+  return rows;
+}
+
+}  // namespace vase::bench

@@ -1,0 +1,88 @@
+#include "end_to_end/decode_rig.h"
+
+#include <algorithm>
+#include <random>
+
+namespace vase::bench {
+namespace {
+
+ModelShape shape_of(const model::HParams& h) {
+  return {.layers = h.layers,
+          .query_heads = h.query_heads,
+          .kv_heads = h.kv_heads,
+          .head_dim = h.head_dim,
+          .vocabulary = h.vocabulary,
+          .trained_context = h.trained_context};
+}
+
+CacheOptions with_room(CacheOptions cache, const Policy& policy, int depth, int steps) {
+  cache.context = policy.evicts() ? std::max(kDefaultContext, depth + steps) : depth + steps;
+  return cache;
+}
+
+}  // namespace
+
+DecodeRig::DecodeRig(std::shared_ptr<const model::Weights> weights, const Policy& policy, const CacheOptions& cache,
+                     const EngineOptions& engine, int depth, int steps)
+    : weights_(std::move(weights)),
+      policy_(policy),
+      plan_(plan_engine(shape_of(weights_->hparams()), policy_, with_room(cache, policy_, depth, steps), engine)),
+      cache_(plan_.cache, false),
+      attention_(cache_, plan_.attention),
+      forward_(weights_, {.threads = plan_.attention.threads,
+                          .max_tokens = engine.sequences,
+                          .max_outputs = engine.sequences}),
+      sequences_(engine.sequences) {
+  for (int i = 0; i < engine.sequences; ++i) {
+    sequences_[i].slot = i;
+    sequences_[i].stream = i;
+    sequences_[i].prompt_tokens = 1;
+    spans_.push_back({&sequences_[i], i, 1});
+  }
+  tokens_.resize(engine.sequences);
+  positions_.resize(engine.sequences);
+  outputs_.resize(engine.sequences);
+  fill(depth);
+}
+
+// The counters move as if the tokens had been generated; the rows that would be left are random, newest last.
+void DecodeRig::fill(int depth) {
+  for (Sequence& s : sequences_) plan_.attention.schedule.advance(s, depth);
+  const CacheShape& shape = plan_.cache;
+  std::mt19937 rng(1);
+  std::normal_distribution<float> normal;
+  std::vector<float> pool(size_t(shape.head_dim) * 4099);
+  for (float& x : pool) x = normal(rng);
+  size_t at = 0;
+  const auto next_row = [&] {
+    at = (at + shape.head_dim) % (pool.size() - shape.head_dim);
+    return pool.data() + at;
+  };
+  for (int layer = 0; layer < shape.layers; ++layer) {
+    for (const Sequence& s : sequences_) {
+      for (int h = 0; h < shape.kv_heads; ++h) {
+        HeadSlots head = cache_.head(layer, s.slot, h);
+        for (int i = 0; i < s.used; ++i) {
+          const int64_t position = i < 4 ? i : s.seen - s.used + i;
+          const float* k = next_row();
+          head.append(static_cast<int32_t>(position), k, next_row());
+        }
+      }
+    }
+  }
+}
+
+void DecodeRig::step() {
+  const int vocabulary = weights_->hparams().vocabulary;
+  for (size_t i = 0; i < sequences_.size(); ++i) {
+    tokens_[i] = static_cast<int32_t>((steps_done_ * 7919 + i * 104729) % vocabulary);
+    positions_[i] = static_cast<int32_t>(sequences_[i].seen);
+    outputs_[i] = static_cast<int32_t>(i);
+  }
+  attention_.begin_step(spans_);
+  forward_.run({tokens_, positions_, outputs_}, attention_);
+  for (Sequence& s : sequences_) plan_.attention.schedule.advance(s, 1);
+  ++steps_done_;
+}
+
+}  // namespace vase::bench
