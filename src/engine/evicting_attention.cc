@@ -10,11 +10,18 @@ namespace {
 // Heads per thread from which sharing out whole heads leaves little idle time.
 constexpr int kEnoughUnitsPerThread = 8;
 
-kernels::SlotAttentionArgs worst_case(const CacheShape& shape, const AttentionSetup& setup) {
-  return {.head_dim = shape.head_dim,
-          .group = setup.eviction.group,
-          .tokens = setup.max_run,
-          .slots_before = std::max(0, shape.capacity - setup.max_run)};
+// Floats that one unit needs at most: over runs of any length, at full capacity.
+size_t unit_scratch(const CacheShape& shape, const AttentionSetup& setup) {
+  static float some_mass;  // only told apart from null
+  const auto floats = [&](int tokens) {
+    kernels::SlotAttentionArgs args{.head_dim = shape.head_dim,
+                                    .group = setup.eviction.group,
+                                    .tokens = tokens,
+                                    .slots_before = shape.capacity - tokens};
+    if (shape.needs.attention) args.mass = {.sum = &some_mass, .candidates = shape.capacity};
+    return kernels::slot_attention_scratch(args);
+  };
+  return (std::max(floats(1), floats(setup.max_run)) + 15) / 16 * 16;  // units start on their own cache lines
 }
 
 int scratch_units(const CacheShape& shape, const AttentionSetup& setup) {
@@ -31,16 +38,15 @@ EvictingAttention::Thread::Thread(const CacheShape& shape, const AttentionSetup&
 EvictingAttention::EvictingAttention(SlotCache& cache, const AttentionSetup& setup)
     : cache_(cache),
       setup_(setup),
-      scratch_floats_((kernels::slot_attention_scratch(worst_case(cache.shape(), setup)) + 15) / 16 * 16),
+      scratch_floats_(unit_scratch(cache.shape(), setup)),
       scratch_(scratch_units(cache.shape(), setup) * scratch_floats_ * sizeof(float)),
       next_(std::make_unique<std::atomic<int>[]>(size_t(cache.shape().layers) * 3)) {
   for (int i = 0; i < setup.threads; ++i) threads_.push_back(std::make_unique<Thread>(cache.shape(), setup));
 }
 
 size_t EvictingAttention::scratch_bytes(const CacheShape& shape, const AttentionSetup& setup) {
-  const size_t floats = (kernels::slot_attention_scratch(worst_case(shape, setup)) + 15) / 16 * 16;
   const int keep = std::max(0, setup.eviction.budget - setup.eviction.buffer);
-  return scratch_units(shape, setup) * floats * sizeof(float) +
+  return scratch_units(shape, setup) * unit_scratch(shape, setup) * sizeof(float) +
          setup.threads * EvictionScratch::bytes(setup.max_candidates, shape.capacity, keep);
 }
 
