@@ -165,3 +165,6 @@ check_sanitizer() {
     *) usage_error "unknown sanitizer '$1'; allowed: address,undefined or thread" ;;
   esac
 }
+
+# build_dir_of SANITIZER
+build_dir_of() { printf '%s\n' "$repo_dir/build${1:+-${1//,/-}}"; }
