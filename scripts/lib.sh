@@ -76,16 +76,19 @@ explain() {
   if grep -qi 'No space left on device\|Disk quota exceeded' "$log" || disk_is_full; then
     die "$what: the disk of $cache_dir is full; free some space or set VASE_CACHE to another disk"
   fi
-  if grep -q 'DO NOT MATCH THE HASHES' "$log"; then
-    die "$what: the downloaded file is not the pinned one (hash mismatch); a proxy or mirror may alter it, try again or use another index"
-  fi
-  if grep -qi 'Could not find a version\|No matching distribution\|ConnectionError\|NewConnectionError\|timed out\|ProxyError\|Network is unreachable\|name resolution' "$log"; then
-    die "$what: the package index cannot be reached or lacks the package; check the network and the settings shown by 'pip config list'"
-  fi
-  say "--- end of the log ---"
-  tail -n 30 "$log" >&2
   cp "$log" "$cache_dir/failed.log"
-  die "$what failed; the whole log is $cache_dir/failed.log"
+  local details="details: $cache_dir/failed.log"
+  if grep -q 'DO NOT MATCH THE HASHES' "$log"; then
+    die "$what: hash mismatch, the downloaded file is not the pinned one; try again or use another package index ($details)"
+  fi
+  if grep -q 'CERTIFICATE_VERIFY_FAILED' "$log"; then
+    die "$what: the package index shows a certificate that is not trusted here; set PIP_CERT to your network's certificate file ($details)"
+  fi
+  if grep -q 'Could not find a version\|No matching distribution\|ConnectionError\|timed out\|ProxyError' "$log"; then
+    die "$what: the package index cannot be reached or lacks the package; check the network and 'pip config list' ($details)"
+  fi
+  tail -n 30 "$log" >&2
+  die "$what failed ($details)"
 }
 
 # A full disk can swallow the message that says so: try to write a little.

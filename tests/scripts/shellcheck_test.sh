@@ -3,4 +3,4 @@
 set -euo pipefail
 command -v shellcheck >/dev/null || exit 77
 cd "$1"
-grep -lsE '^#(!.*bash| shellcheck shell=bash)' scripts/* .ci/* tests/scripts/*.sh | xargs shellcheck -x
+grep -l -d skip -E '^#(!.*bash| shellcheck shell=bash)' scripts/* .ci/* tests/scripts/*.sh | xargs shellcheck -x
