@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "kernels/leverage/fused.h"
+#include "kernels/rows-inl.h"
 #include "kernels/simd_target.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -14,18 +15,13 @@ namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using F32 = hn::CappedTag<float, 16>;
-using F32V = hn::Vec<F32>;
-inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(F32()));
+using kernels::HWY_NAMESPACE::F32;
+using kernels::HWY_NAMESPACE::F32V;
+using kernels::HWY_NAMESPACE::kLanes;
+using kernels::HWY_NAMESPACE::load_row;
 inline constexpr int kRowTile = 4;
 inline constexpr int kColumnTile = 2;  // vectors of columns
 inline constexpr int kBlock = 128;     // channels decoded at a time
-
-HWY_INLINE F32V load_row(F32 d, const void* row, RowType type, int channel) {
-  if (type == RowType::kF32) return hn::LoadU(d, static_cast<const float*>(row) + channel);
-  return hn::PromoteTo(d,
-                       hn::LoadU(hn::Rebind<hwy::float16_t, F32>(), static_cast<const hwy::float16_t*>(row) + channel));
-}
 
 // G [head_dim][columns]; columns behind the last one read as 0.
 struct Sketch {

@@ -23,7 +23,6 @@ namespace HWY_NAMESPACE {
 HWY_INLINE void own_mass_probs(const SlotAttentionArgs& args, const Layout& layout, int token, int row, int segment,
                                const float* logits) {
   const int n = slots_in_segment(visible_candidates(args, token), segment);
-  if (n == 0) return;
   float* p = layout.mass_probs(segment, row);
   std::copy_n(logits, n, p);
   finish_logits(nullptr, n, p);
@@ -51,9 +50,9 @@ HWY_INLINE void add_segment_mass(const Layout& layout, const float* p, int segme
   const int group = layout.group();
   int s = 0;
   for (; s + kLanes <= n; s += kLanes) {
-    F32V sum = load(d, mass + s);
+    F32V sum = load_row(d, mass + s);
     for (int g = 0; g < group; ++g) {
-      sum = hn::MulAdd(load(d, p + g * kSegment + s), hn::Set(d, layout.mass_sum(segment, row0 + g)), sum);
+      sum = hn::MulAdd(load_row(d, p + g * kSegment + s), hn::Set(d, layout.mass_sum(segment, row0 + g)), sum);
     }
     hn::StoreU(sum, d, mass + s);
   }

@@ -49,19 +49,20 @@ void load_queries(const SlotAttentionArgs& args, const Layout& layout, int first
 // Logits of one token's rows in a segment -> probabilities relative to each row's maximum, for attention and mass.
 void segment_softmax(const SlotAttentionArgs& args, const Layout& layout, int token, int row0, int segment) {
   const int n = slots_in_segment(visible_slots(args, token), segment);
+  const bool mass = has_mass(args, token) && slots_in_segment(visible_candidates(args, token), segment) > 0;
+  const bool own_probs = mass && mass_needs_own_probs(args, token, segment);
   const float* log_weight = args.log_weight ? args.log_weight + segment * kSegment : nullptr;
   for (int row = row0; row < row0 + args.group; ++row) {
     float* logits = layout.probs(segment, row);
     finish_logits(log_weight, n, logits);
+    if (own_probs) own_mass_probs(args, layout, token, row, segment, logits);
     const float max = segment_max(logits, n);
-    if (has_mass(args, token) && mass_needs_own_probs(args, token, segment)) {
-      own_mass_probs(args, layout, token, row, segment, logits);
-    }
+    const float sum = segment_exp(logits, n, max, 1.0f, logits);
     layout.max(segment, row) = max;
-    layout.sum(segment, row) = segment_exp(logits, n, max, 1.0f, logits);
-    if (has_mass(args, token) && !mass_needs_own_probs(args, token, segment)) {
+    layout.sum(segment, row) = sum;
+    if (mass && !own_probs) {
       layout.mass_max(segment, row) = max;
-      layout.mass_sum(segment, row) = layout.sum(segment, row);
+      layout.mass_sum(segment, row) = sum;
     }
     std::fill_n(layout.partial(segment, row), layout.padded(), 0.0f);
   }
@@ -80,8 +81,8 @@ void fold(const Layout& layout, int segment, int row) {
   float* result = layout.result(row);
   const float* partial = layout.partial(segment, row);
   for (int i = 0; i < layout.padded(); i += kLanes) {
-    const F32V kept = hn::Mul(load(d, result + i), hn::Set(d, keep));
-    hn::StoreU(hn::MulAdd(load(d, partial + i), hn::Set(d, add), kept), d, result + i);
+    const F32V kept = hn::Mul(load_row(d, result + i), hn::Set(d, keep));
+    hn::StoreU(hn::MulAdd(load_row(d, partial + i), hn::Set(d, add), kept), d, result + i);
   }
 }
 
@@ -116,7 +117,7 @@ Rows<float> f32_rows(const RowsView& view, int padded, int segment, int n, float
   const F32 d;
   const auto rows = segment_rows<hwy::float16_t>(view, padded, segment);
   for (int s = 0; s < n; ++s) {
-    for (int i = 0; i < padded; i += kLanes) hn::StoreU(load(d, rows.row(s) + i), d, copy + s * padded + i);
+    for (int i = 0; i < padded; i += kLanes) hn::StoreU(load_row(d, rows.row(s) + i), d, copy + s * padded + i);
   }
   return {reinterpret_cast<const std::byte*>(copy), padded * sizeof(float), padded};
 }

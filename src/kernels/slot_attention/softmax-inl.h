@@ -52,7 +52,7 @@ HWY_INLINE void finish_logits(const float* HWY_RESTRICT log_weight, int n, float
 HWY_INLINE float segment_max(const float* logits, int n) {
   const F32 d;
   F32V max = hn::Set(d, kMinusInfinity);
-  for (int s = 0; s < padded_count(n); s += kLanes) max = hn::Max(max, load(d, logits + s));
+  for (int s = 0; s < padded_count(n); s += kLanes) max = hn::Max(max, load_row(d, logits + s));
   return hn::GetLane(hn::MaxOfLanes(d, max));
 }
 
@@ -63,7 +63,7 @@ HWY_INLINE float segment_exp(const float* logits, int n, float max, float sharpn
   const F32V origin = hn::Set(d, max == kMinusInfinity ? 0.0f : max);
   F32V sum = hn::Zero(d);
   for (int s = 0; s < padded_count(n); s += kLanes) {
-    const F32V x = hn::Mul(hn::Sub(load(d, logits + s), origin), hn::Set(d, sharpness));
+    const F32V x = hn::Mul(hn::Sub(load_row(d, logits + s), origin), hn::Set(d, sharpness));
     const F32V e = exp_nonpositive(d, x);
     sum = hn::Add(sum, e);
     hn::StoreU(e, d, p + s);

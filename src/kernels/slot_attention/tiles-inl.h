@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/rows-inl.h"
 #include "kernels/slot_attention/slot_attention.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,9 +22,10 @@ namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using F32 = hn::CappedTag<float, 16>;
-using F32V = hn::Vec<F32>;
-inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(F32()));
+using kernels::HWY_NAMESPACE::F32;
+using kernels::HWY_NAMESPACE::F32V;
+using kernels::HWY_NAMESPACE::kLanes;
+using kernels::HWY_NAMESPACE::load_row;
 
 // Accumulators that fit the register file beside the operands: 32 registers on AVX-512 and NEON, else 16.
 inline constexpr int kAccumulators = (HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON) ? 24 : 12;
@@ -48,11 +50,6 @@ HWY_INLINE void prefetch_ahead(const Rows<T>& rows, int i) {
   for (size_t at = 0; at < rows.padded * sizeof(T); at += 64) {
     __builtin_prefetch(reinterpret_cast<const void*>(from + at), 0, 2);
   }
-}
-
-HWY_INLINE F32V load(F32 d, const float* p) { return hn::LoadU(d, p); }
-HWY_INLINE F32V load(F32 d, const hwy::float16_t* p) {
-  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, F32>(), p));
 }
 
 // Adds up the 128-bit blocks of v and stores the four sums.
@@ -100,9 +97,9 @@ HWY_NOINLINE void dot_tiles(const float* HWY_RESTRICT q, const Rows<T> rows, int
     }
     for (int i = 0; i < padded; i += kLanes) {
       F32V head[H];
-      for (int h = 0; h < H; ++h) head[h] = load(d, q + h * padded + i);
+      for (int h = 0; h < H; ++h) head[h] = load_row(d, q + h * padded + i);
       for (int j = 0; j < kSlotTile; ++j) {
-        const F32V x = load(d, row[j] + i);
+        const F32V x = load_row(d, row[j] + i);
         for (int h = 0; h < H; ++h) sum[h][j] = hn::MulAdd(head[h], x, sum[h][j]);
       }
     }
@@ -117,7 +114,7 @@ HWY_INLINE void value_tile(const float* HWY_RESTRICT p, const Rows<T>& rows, int
   const F32 d;
   F32V sum[H][C];
   for (int h = 0; h < H; ++h) {
-    for (int c = 0; c < C; ++c) sum[h][c] = load(d, acc + h * rows.padded + channel + c * kLanes);
+    for (int c = 0; c < C; ++c) sum[h][c] = load_row(d, acc + h * rows.padded + channel + c * kLanes);
   }
   const bool prefetch = rows.ahead != 0 && channel == 0;
   for (int s = begin; s < end; ++s) {
@@ -126,7 +123,7 @@ HWY_INLINE void value_tile(const float* HWY_RESTRICT p, const Rows<T>& rows, int
     F32V weight[H];
     for (int h = 0; h < H; ++h) weight[h] = hn::Set(d, p[h * kSegment + s]);
     for (int c = 0; c < C; ++c) {
-      const F32V x = load(d, row + c * kLanes);
+      const F32V x = load_row(d, row + c * kLanes);
       for (int h = 0; h < H; ++h) sum[h][c] = hn::MulAdd(weight[h], x, sum[h][c]);
     }
   }

@@ -1,0 +1,177 @@
+#include "kernels/attention_problem.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <sstream>
+
+#include "base/half.h"
+
+namespace vase::kernels {
+namespace {
+
+constexpr int kFreeRows = 40;      // behind the last slot used
+constexpr int kGuard = 24;         // floats around outputs
+constexpr float kSentinel = 1234.5f;
+
+void store(RowType type, std::byte* at, float x) {
+  if (type == RowType::kF32) {
+    std::memcpy(at, &x, 4);
+  } else {
+    const uint16_t half = std::isnan(x) ? uint16_t{0x7e00} : to_half(x);
+    std::memcpy(at, &half, 2);
+  }
+}
+
+}  // namespace
+
+std::string ProblemShape::describe() const {
+  std::ostringstream s;
+  s << "head_dim " << head_dim << ", group " << group << ", tokens " << tokens << ", slots_before " << slots_before
+    << (type == RowType::kF16 ? ", f16" : ", f32") << (strided ? ", strided" : "")
+    << (misaligned ? ", misaligned" : "") << (log_weight ? ", log-weight" : "");
+  if (mass) s << ", mass over " << candidates << " from token " << first_token << " at " << temperature;
+  return s.str();
+}
+
+AttentionProblem::AttentionProblem(const ProblemShape& shape) : shape_(shape) {
+  const size_t element = row_element_bytes(shape.type);
+  stride_ = (padded_row(shape.head_dim) + (shape.strided ? 7 : 0)) * element;
+  offset_ = shape.misaligned ? element : 0;
+  fill_rows(keys_, shape.seed);
+  fill_rows(values_, shape.seed + 1000);
+
+  const int d = shape.head_dim, slots = shape.slots_before + shape.tokens;
+  std::mt19937 random(shape.seed + 2000);
+  std::normal_distribution<float> normal;
+  args_.q_head_stride = d + 3;
+  args_.q_token_stride = shape.group * args_.q_head_stride + 5;
+  queries_.assign(shape.tokens * args_.q_token_stride, std::numeric_limits<float>::quiet_NaN());
+  for (int t = 0; t < shape.tokens; ++t) {
+    for (int g = 0; g < shape.group; ++g) {
+      for (int i = 0; i < d; ++i) queries_[t * args_.q_token_stride + g * args_.q_head_stride + i] = normal(random);
+    }
+  }
+  if (shape.log_weight) {
+    log_weights_.resize(slots);
+    for (float& w : log_weights_) w = std::fabs(normal(random));
+  }
+  args_.head_dim = d;
+  args_.group = shape.group;
+  args_.tokens = shape.tokens;
+  args_.slots_before = shape.slots_before;
+  args_.scale = 1 / std::sqrt(static_cast<float>(d));
+  args_.q = queries_.data();
+  args_.k = {keys_.data() + offset_, stride_, shape.type, d, nullptr};
+  args_.v = {values_.data() + offset_, stride_, shape.type, d, nullptr};
+  args_.log_weight = shape.log_weight ? log_weights_.data() : nullptr;
+  args_.out_head_stride = d + 2;
+  args_.out_token_stride = shape.group * args_.out_head_stride + 1;
+  args_.mass.candidates = shape.candidates;
+  args_.mass.first_token = shape.first_token;
+  args_.mass.temperature = shape.temperature;
+}
+
+void AttentionProblem::fill_rows(std::vector<std::byte>& bytes, uint32_t seed) {
+  const size_t element = row_element_bytes(shape_.type);
+  const int slots = shape_.slots_before + shape_.tokens;
+  bytes.resize(offset_ + stride_ * (slots + kFreeRows));
+  for (size_t at = offset_; at + element <= bytes.size(); at += element) {
+    store(shape_.type, &bytes[at], shape_.free_fill);
+  }
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  for (int s = 0; s < slots; ++s) {
+    for (int i = 0; i < padded_row(shape_.head_dim); ++i) set(bytes, s, i, i < shape_.head_dim ? normal(random) : 0);
+  }
+}
+
+void AttentionProblem::set(std::vector<std::byte>& bytes, int slot, int channel, float x) {
+  store(shape_.type, &bytes[offset_ + slot * stride_ + channel * row_element_bytes(shape_.type)], x);
+}
+
+float AttentionProblem::key(int slot, int channel) const {
+  std::vector<float> row(shape_.head_dim);
+  read_row(args_.k, slot, row.data());
+  return row[channel];
+}
+
+template <class Call>
+AttentionProblem::Result AttentionProblem::collect(Call call) const {
+  std::vector<float> out(kGuard + shape_.tokens * args_.out_token_stride + kGuard, kSentinel);
+  std::vector<float> mass(kGuard + shape_.candidates + kGuard, kSentinel);
+  std::fill_n(mass.begin() + kGuard, shape_.candidates, 0.0f);
+  SlotAttentionArgs args = args_;
+  args.out = out.data() + kGuard;
+  if (shape_.mass) args.mass.sum = mass.data() + kGuard;
+  const size_t floats = slot_attention_scratch(args);
+  std::vector<float> scratch(floats + kGuard, kSentinel);
+  std::fill_n(scratch.begin(), floats, std::numeric_limits<float>::quiet_NaN());
+
+  call(args, std::span<float>(scratch.data(), floats));
+
+  Result result;
+  for (int t = 0; t < shape_.tokens; ++t) {
+    for (int g = 0; g < shape_.group; ++g) {
+      float* row = args.out + t * args.out_token_stride + g * args.out_head_stride;
+      result.out.insert(result.out.end(), row, row + shape_.head_dim);
+      std::fill_n(row, shape_.head_dim, kSentinel);
+    }
+  }
+  if (shape_.mass) result.mass.assign(args.mass.sum, args.mass.sum + shape_.candidates);
+  std::fill_n(mass.begin() + kGuard, shape_.candidates, kSentinel);
+  const auto untouched = [](float x) { return x == kSentinel; };
+  EXPECT_TRUE(std::all_of(out.begin(), out.end(), untouched)) << "wrote around out";
+  EXPECT_TRUE(std::all_of(mass.begin(), mass.end(), untouched)) << "wrote around mass";
+  EXPECT_TRUE(std::all_of(scratch.begin() + floats, scratch.end(), untouched)) << "wrote behind the scratch";
+  return result;
+}
+
+AttentionProblem::Result AttentionProblem::run(Path path) const {
+  return collect([&](const SlotAttentionArgs& args, std::span<float> scratch) { slot_attention(path, args, scratch); });
+}
+
+AttentionProblem::Result AttentionProblem::run_pieces(Path path, const std::vector<int>& order) const {
+  return collect([&](const SlotAttentionArgs& args, std::span<float> scratch) {
+    slot_attention_prepare(path, args, scratch);
+    for (int segment : order) slot_attention_segment(path, args, segment, scratch);
+    slot_attention_finish(path, args, scratch);
+  });
+}
+
+AttentionProblem::Result AttentionProblem::run_token_by_token(Path path) const {
+  return collect([&](const SlotAttentionArgs& args, std::span<float>) {
+    for (int t = 0; t < shape_.tokens; ++t) {
+      SlotAttentionArgs one = args;
+      one.tokens = 1;
+      one.slots_before = args.slots_before + t;
+      one.q = args.q + t * args.q_token_stride;
+      one.out = args.out + t * args.out_token_stride;
+      one.mass.first_token = 0;
+      if (t < args.mass.first_token) one.mass.sum = nullptr;
+      std::vector<float> scratch(slot_attention_scratch(one));
+      slot_attention(path, one, scratch);
+    }
+  });
+}
+
+double worst_row_error(const std::vector<float>& actual, const std::vector<float>& expected, int head_dim) {
+  double worst = 0;
+  for (size_t row = 0; row < expected.size(); row += head_dim) {
+    double error = 0, norm = 0;
+    for (int i = 0; i < head_dim; ++i) {
+      const double difference = double(actual[row + i]) - expected[row + i];
+      error += difference * difference;
+      norm += double(expected[row + i]) * expected[row + i];
+    }
+    const double relative = std::sqrt(error / norm);
+    worst = std::isnan(relative) ? std::numeric_limits<double>::infinity() : std::max(worst, relative);
+  }
+  return worst;
+}
+
+}  // namespace vase::kernels

@@ -1,0 +1,73 @@
+// A slot-attention call on random data, laid out the hard way: NaN wherever the kernel must not read, sentinels
+// wherever it must not write, any alignment that the contract allows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/slot_attention/slot_attention.h"
+
+namespace vase::kernels {
+
+struct ProblemShape {
+  int head_dim = 64;
+  int group = 4;
+  int tokens = 1;
+  int slots_before = 0;
+  RowType type = RowType::kF16;
+  bool strided = false;     // rows further apart than they are long
+  bool misaligned = false;  // base aligned to one element only
+  bool log_weight = false;
+  bool mass = false;
+  int candidates = 0;
+  int first_token = 0;
+  float temperature = 1;
+  float free_fill = 0.0f / 0.0f;  // what free rows, gaps between rows and guards hold
+  uint32_t seed = 1;
+
+  std::string describe() const;
+};
+
+class AttentionProblem {
+ public:
+  explicit AttentionProblem(const ProblemShape& shape);
+
+  struct Result {
+    std::vector<float> out;   // [token][head][head_dim]
+    std::vector<float> mass;  // [candidates], empty without mass
+  };
+
+  // Fresh output, mass and scratch (filled with NaN); checks the guards afterwards.
+  Result run(Path path) const;
+  // Decode in pieces, the segments in the order given.
+  Result run_pieces(Path path, const std::vector<int>& order) const;
+  // The same run as `tokens` calls of one token each.
+  Result run_token_by_token(Path path) const;
+
+  const SlotAttentionArgs& args() const { return args_; }
+  // Overwrites one element of a stored row (slot < slots).
+  void set_key(int slot, int channel, float x) { set(keys_, slot, channel, x); }
+  void set_value(int slot, int channel, float x) { set(values_, slot, channel, x); }
+  float key(int slot, int channel) const;
+  std::vector<float>& queries() { return queries_; }
+  std::vector<float>& log_weights() { return log_weights_; }
+
+ private:
+  void fill_rows(std::vector<std::byte>& bytes, uint32_t seed);
+  void set(std::vector<std::byte>& bytes, int slot, int channel, float x);
+  template <class Call>
+  Result collect(Call call) const;
+
+  ProblemShape shape_;
+  size_t stride_, offset_;
+  std::vector<std::byte> keys_, values_;
+  std::vector<float> queries_, log_weights_;
+  SlotAttentionArgs args_;
+};
+
+// Largest relative L2 error of a query row, against the same row of `expected`. NaN anywhere gives infinity.
+double worst_row_error(const std::vector<float>& actual, const std::vector<float>& expected, int head_dim);
+
+}  // namespace vase::kernels

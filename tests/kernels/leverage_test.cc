@@ -1,0 +1,90 @@
+#include "kernels/leverage/leverage.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "base/half.h"
+#include "kernels/on_every_target.h"
+
+namespace vase::kernels {
+namespace {
+
+// Rows with a zero tail, as the cache stores them, read in reverse through an index.
+struct StoredRows {
+  StoredRows(RowType type, int width, int count) : bytes(size_t(count) * padded_row(width) * row_element_bytes(type)) {
+    std::mt19937 random(width);
+    std::normal_distribution<float> normal;
+    for (int r = 0; r < count; ++r) {
+      index.push_back(count - 1 - r);
+      for (int i = 0; i < width; ++i) {
+        const size_t at = size_t(r) * padded_row(width) + i;
+        const float x = normal(random);
+        if (type == RowType::kF32) {
+          reinterpret_cast<float*>(bytes.data())[at] = x;
+        } else {
+          reinterpret_cast<uint16_t*>(bytes.data())[at] = to_half(x);
+        }
+      }
+    }
+    view = {bytes.data(), padded_row(width) * row_element_bytes(type), type, width, index.data()};
+  }
+
+  std::vector<std::byte> bytes;
+  std::vector<uint32_t> index;
+  RowsView view;
+};
+
+TEST(Leverage, HandComputed) {
+  const std::vector<float> row = {1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const std::vector<float> gaussian = {1, 0, -1, 3, 1, 0};  // [2][3]: row^T G = (7, 2, -1)
+  const RowsView view{row.data(), 64, RowType::kF32, 2, nullptr};
+  float energy = 0;
+  sketched_energy(Path::kReference, view, gaussian, 3, {&energy, 1});
+  EXPECT_EQ(energy, 54);
+  on_every_target([&] {
+    sketched_energy(Path::kFused, view, gaussian, 3, {&energy, 1});
+    EXPECT_EQ(energy, 54);
+    row_energy(view, {&energy, 1});
+    EXPECT_EQ(energy, 5);
+  });
+}
+
+TEST(Leverage, FusedEqualsReference) {
+  for (int width : {32, 64, 80, 100, 128, 256}) {
+    for (int columns : {1, 7, 16, 20, 33, 64}) {
+      for (int count : {1, 2, 5, 131}) {
+        const StoredRows rows(columns % 2 ? RowType::kF32 : RowType::kF16, width, count);
+        std::mt19937 random(columns);
+        std::normal_distribution<float> normal;
+        std::vector<float> gaussian(width * columns);
+        for (float& g : gaussian) g = normal(random);
+        std::vector<float> expected(count), actual(count);
+        sketched_energy(Path::kReference, rows.view, gaussian, columns, expected);
+        on_every_target([&] {
+          sketched_energy(Path::kFused, rows.view, gaussian, columns, actual);
+          for (int i = 0; i < count; ++i) {
+            // A column's dot product may cancel to nearly 0, so the typical energy of a row counts too.
+            ASSERT_NEAR(actual[i], expected[i], 2e-6 * (expected[i] + width * columns)) << width << " x " << columns << ", row " << i;
+          }
+        });
+      }
+    }
+  }
+}
+
+// The identity as G has one column per channel, so the sketch keeps all energy.
+TEST(Leverage, IdentitySketchIsTheRowEnergy) {
+  const StoredRows rows(RowType::kF16, 64, 37);
+  std::vector<float> identity(64 * 64), sketched(37), exact(37);
+  for (int i = 0; i < 64; ++i) identity[i * 64 + i] = 1;
+  on_every_target([&] {
+    sketched_energy(Path::kFused, rows.view, identity, 64, sketched);
+    row_energy(rows.view, exact);
+    for (int i = 0; i < 37; ++i) ASSERT_NEAR(sketched[i], exact[i], 1e-5 * exact[i]);
+  });
+}
+
+}  // namespace
+}  // namespace vase::kernels
