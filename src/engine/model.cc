@@ -1,6 +1,5 @@
 #include "vase/model.h"
 
-#include <filesystem>
 
 #include "engine/model_impl.h"
 #include "vase/error.h"
@@ -63,8 +62,10 @@ std::string Model::render_chat(std::span<const ChatMessage> messages) const {
 }
 
 ModelShape read_model_shape(const std::string& path) {
-  ModelShape shape = shape_of(model::read_hparams(path));
-  shape.file_bytes = std::filesystem::file_size(path);
+  const model::ModelHeader header = model::read_header(path);
+  ModelShape shape = shape_of(header.hparams);
+  shape.file_bytes = header.file_bytes;
+  shape.fingerprint = header.fingerprint;
   return shape;
 }
 

@@ -48,7 +48,14 @@ class Weights {
   std::unique_ptr<Impl> impl_;
 };
 
-// Reads and validates the header and hyper-parameters only (for `vase info`); same errors as load().
-HParams read_hparams(const std::string& path);
+// What is known about a file without loading it.
+struct ModelHeader {
+  HParams hparams;
+  uint64_t file_bytes = 0;
+  std::string fingerprint;  // as Weights::fingerprint()
+};
+
+// Reads and validates the header only (for `vase info`); same errors as load().
+ModelHeader read_header(const std::string& path);
 
 }  // namespace vase::model
