@@ -69,6 +69,9 @@ explains_a_missing_index() {
 
 names_the_models() {
   local name
+  run "$fetch"
+  expect_status 0
+  grep -q '^  tiny .*A model of two parts' "$scratch/out" || fail "not listed: $(cat "$scratch/out")"
   for name in unknown ../tiny ''; do
     run "$fetch" "$name"
     expect_status 2
