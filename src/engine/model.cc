@@ -1,6 +1,5 @@
 #include "vase/model.h"
 
-
 #include "engine/model_impl.h"
 #include "vase/error.h"
 
