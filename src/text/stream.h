@@ -2,6 +2,7 @@
 // be the beginning of a stop string.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,11 +11,13 @@ namespace vase::text {
 
 class TextStream {
  public:
-  // Empty stop strings are refused with Error(kUsage).
+  // Empty stop strings and invalid UTF-8 in them are refused with Error(kUsage).
   explicit TextStream(std::vector<std::string> stops);
 
-  // Adds bytes; returns the text that became safe. After a stop string was found, stopped() is true, the text before
-  // it has been returned, and further bytes are ignored.
+  // Adds bytes; returns the text that became safe: always valid UTF-8, bytes that can never become a character given as
+  // U+FFFD. After a stop string was found, stopped() is true, the text before it has been returned, and further bytes
+  // are ignored. Of several stop strings the one that is complete first counts, and of those that are complete at the
+  // same byte the longest, so the result does not depend on how the bytes were cut.
   std::string push(std::string_view bytes);
   // End of generation: returns what was held back. Bytes that never became a character are given as U+FFFD.
   std::string finish();

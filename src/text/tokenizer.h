@@ -22,7 +22,7 @@ class Tokenizer {
   std::string piece(int32_t token, bool special = false) const;
   bool ends_generation(int32_t token) const;
   int size() const;
-  std::string token_text(int32_t token) const;      // raw vocabulary entry
+  std::string token_text(int32_t token) const;      // raw vocabulary entry; empty outside of the vocabulary
   int32_t bos() const;                              // -1 when absent
   int32_t eos() const;
   std::string chat_template() const;                // source, empty when the file has none

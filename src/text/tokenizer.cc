@@ -1,0 +1,138 @@
+#include "text/tokenizer.h"
+
+#include <limits>
+#include <mutex>
+
+#include "llama.h"
+#include "text/stream.h"
+#include "text/vocabulary_check.h"
+#include "vase/error.h"
+
+namespace vase::text {
+namespace {
+
+// Catches what libllama and ggml log while one file is loaded, so that the library stays silent and the reason of a
+// failure can be told. The log callback is global to the process: loads run one at a time, and the previous callback
+// comes back at the end.
+class LogCapture {
+ public:
+  LogCapture() : lock_(mutex()) {
+    llama_log_get(&previous_, &previous_data_);
+    llama_log_set(&LogCapture::on_line, this);
+  }
+  ~LogCapture() { llama_log_set(previous_, previous_data_); }
+  LogCapture(const LogCapture&) = delete;
+  LogCapture& operator=(const LogCapture&) = delete;
+
+  // The last error without its line end and the name of the function that logged it.
+  std::string reason() const {
+    const std::string_view mark = "error loading model: ";
+    const size_t at = error_.rfind(mark);
+    std::string text = at == std::string::npos ? error_ : error_.substr(at + mark.size());
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text;
+  }
+
+ private:
+  static void on_line(ggml_log_level level, const char* text, void* self) {
+    std::string& error = static_cast<LogCapture*>(self)->error_;
+    // The most specific line comes first; what follows only says that loading failed.
+    if (level == GGML_LOG_LEVEL_ERROR && error.empty()) error = text;
+  }
+  static std::mutex& mutex() {
+    static std::mutex m;
+    return m;
+  }
+
+  std::lock_guard<std::mutex> lock_;
+  ggml_log_callback previous_ = nullptr;
+  void* previous_data_ = nullptr;
+  std::string error_;
+};
+
+}  // namespace
+
+struct Tokenizer::Impl {
+  llama_model* model = nullptr;
+  const llama_vocab* vocabulary = nullptr;
+  ~Impl() { llama_model_free(model); }
+
+  bool has(int32_t token) const { return token >= 0 && token < llama_vocab_n_tokens(vocabulary); }
+};
+
+Tokenizer::Tokenizer() : impl_(std::make_unique<Impl>()) {}
+Tokenizer::~Tokenizer() = default;
+
+std::shared_ptr<const Tokenizer> Tokenizer::load(const std::string& path) {
+  std::shared_ptr<Tokenizer> tokenizer(new Tokenizer);
+  const LogCapture log;
+  check_vocabulary(path);
+  llama_model_params params = llama_model_default_params();
+  params.vocab_only = true;
+  params.n_gpu_layers = 0;
+  tokenizer->impl_->model = llama_model_load_from_file(path.c_str(), params);
+  if (!tokenizer->impl_->model) throw Error(ErrorCode::kUnsupported, "cannot read the vocabulary: " + log.reason());
+  tokenizer->impl_->vocabulary = llama_model_get_vocab(tokenizer->impl_->model);
+  return tokenizer;
+}
+
+std::vector<int32_t> Tokenizer::encode(std::string_view text, bool add_special, bool parse_special) const {
+  if (const size_t at = find_invalid_utf8(text); at != std::string_view::npos) {
+    throw Error(ErrorCode::kUsage, "the text is not valid UTF-8 at byte " + std::to_string(at));
+  }
+  // Room for one token per byte and the two that add_special may add: always enough, so one call does.
+  constexpr size_t kLongest = std::numeric_limits<int32_t>::max() - 2;
+  if (text.size() > kLongest) {
+    throw Error(ErrorCode::kUsage, "the text has " + std::to_string(text.size()) + " bytes; at most " +
+                                       std::to_string(kLongest) + " are allowed");
+  }
+  std::vector<int32_t> tokens(text.size() + 2);
+  try {
+    const int32_t count =
+        llama_tokenize(impl_->vocabulary, text.data(), static_cast<int32_t>(text.size()), tokens.data(),
+                       static_cast<int32_t>(tokens.size()), add_special, parse_special);
+    if (count >= 0) {
+      tokens.resize(count);
+      return tokens;
+    }
+    // More tokens than bytes: the vocabulary writes some byte with several tokens.
+    tokens.resize(-static_cast<int64_t>(count));
+    llama_tokenize(impl_->vocabulary, text.data(), static_cast<int32_t>(text.size()), tokens.data(),
+                   static_cast<int32_t>(tokens.size()), add_special, parse_special);
+    return tokens;
+  } catch (const std::exception& e) {
+    throw Error(ErrorCode::kCorrupt, std::string("the vocabulary cannot express this text: ") + e.what());
+  }
+}
+
+std::string Tokenizer::piece(int32_t token, bool special) const {
+  if (!impl_->has(token)) return {};
+  std::string bytes(32, '\0');
+  int32_t size = llama_token_to_piece(impl_->vocabulary, token, bytes.data(), static_cast<int32_t>(bytes.size()), 0, special);
+  if (size < 0) {
+    bytes.resize(-size);
+    size = llama_token_to_piece(impl_->vocabulary, token, bytes.data(), static_cast<int32_t>(bytes.size()), 0, special);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+bool Tokenizer::ends_generation(int32_t token) const {
+  return impl_->has(token) && llama_vocab_is_eog(impl_->vocabulary, token);
+}
+
+int Tokenizer::size() const { return llama_vocab_n_tokens(impl_->vocabulary); }
+
+std::string Tokenizer::token_text(int32_t token) const {
+  return impl_->has(token) ? llama_vocab_get_text(impl_->vocabulary, token) : "";
+}
+
+int32_t Tokenizer::bos() const { return llama_vocab_bos(impl_->vocabulary); }
+int32_t Tokenizer::eos() const { return llama_vocab_eos(impl_->vocabulary); }
+
+std::string Tokenizer::chat_template() const {
+  const char* source = llama_model_chat_template(impl_->model, nullptr);
+  return source ? source : "";
+}
+
+}  // namespace vase::text
