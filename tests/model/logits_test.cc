@@ -19,7 +19,7 @@ constexpr int kTokens = 512;
 std::vector<float> our_logits(const std::string& path, std::span<const int32_t> tokens, bool f16_rows = false) {
   const auto weights = Weights::load(path);
   test::DenseAttention attention(weights->hparams(), f16_rows);
-  return test::forced_logits(weights, attention, tokens, 64, 2);
+  return test::forced_logits(weights, attention, tokens, 64, 1);
 }
 
 float largest_difference(const std::vector<float>& a, const std::vector<float>& b) {

@@ -11,8 +11,6 @@
 #include <random>
 #include <stdexcept>
 
-#include "support/tiny_vocabulary.h"
-
 namespace vase::test {
 namespace {
 
@@ -30,7 +28,7 @@ class Writer {
 
   void write(const std::string& path) {
     add_keys();
-    add_tiny_vocabulary(file_.get(), o_.vocabulary);
+    synthetic::add_byte_vocabulary(file_.get(), o_.vocabulary);
     add_tensors();
     if (!gguf_write_to_file(file_.get(), path.c_str(), false)) throw std::runtime_error("cannot write " + path);
   }

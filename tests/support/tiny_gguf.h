@@ -7,15 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "synthetic/byte_vocabulary.h"
+
 namespace vase::test {
 
-// The vocabulary: tokens 0 .. 255 are the bytes, then these.
-constexpr int32_t kEndOfText = 256;  // <|endoftext|>, BOS
-constexpr int32_t kImStart = 257;    // <|im_start|>
-constexpr int32_t kImEnd = 258;      // <|im_end|>, EOS
-constexpr int32_t kThink = 259;      // <think>
-constexpr int32_t kEndThink = 260;   // </think>
-constexpr int kTinyVocabulary = 261;
+// The vocabulary: tokens 0 .. 255 are the bytes, then the special ones.
+using synthetic::kEndOfText, synthetic::kImStart, synthetic::kImEnd, synthetic::kThink, synthetic::kEndThink;
+constexpr int kTinyVocabulary = synthetic::kByteVocabulary;
 
 struct TinyOptions {
   std::string family = "llama";      // "llama", "qwen2" (with biases), "qwen3" (with q/k norm)

@@ -1,4 +1,4 @@
-#include "support/tiny_vocabulary.h"
+#include "synthetic/byte_vocabulary.h"
 
 #include <gguf.h>
 
@@ -6,9 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "support/tiny_gguf.h"
-
-namespace vase::test {
+namespace vase::synthetic {
 namespace {
 
 enum TokenType : int32_t { kNormal = 1, kControl = 3, kUserDefined = 4, kUnused = 5 };
@@ -35,7 +33,7 @@ std::vector<std::string> byte_characters() {
 
 }  // namespace
 
-void add_tiny_vocabulary(gguf_context* file, int size) {
+void add_byte_vocabulary(gguf_context* file, int size) {
   std::vector<std::string> tokens = byte_characters();
   std::vector<int32_t> types(tokens.size(), kNormal);
   for (const char* token : {"<|endoftext|>", "<|im_start|>", "<|im_end|>", "<think>", "</think>"}) {
@@ -60,4 +58,4 @@ void add_tiny_vocabulary(gguf_context* file, int size) {
   gguf_set_val_str(file, "tokenizer.chat_template", kChatTemplate);
 }
 
-}  // namespace vase::test
+}  // namespace vase::synthetic
