@@ -1,0 +1,106 @@
+#include "golden/golden_head.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "base/half.h"
+#include "kernels/value_range/value_range.h"
+#include "kernels/window_scores/window_scores.h"
+
+namespace vase::golden {
+
+RecordedDraws::RecordedDraws(const Case& c, const std::string& prefix, int row, int head) {
+  if (c.has(prefix + "U")) uniform_ = c[prefix + "U"].row(row, head);
+  if (c.has(prefix + "E")) exponential_ = c[prefix + "E"].row(row, head);
+  if (!c.has(prefix + "G")) return;
+  const Tensor& g = c[prefix + "G"];
+  for (int i = 0; i < g.shape[1]; ++i) {
+    for (float x : g.row(row, i)) gaussian_.push_back(x);
+  }
+}
+
+void RecordedDraws::replay(const std::vector<float>& recorded, std::span<const int32_t> positions,
+                           std::span<float> out) {
+  ASSERT_EQ(recorded.size(), positions.size());
+  std::copy(recorded.begin(), recorded.end(), out.begin());
+}
+
+void RecordedDraws::gaussian(bool, std::span<float> out) {
+  ASSERT_EQ(gaussian_.size(), out.size());
+  std::copy(gaussian_.begin(), gaussian_.end(), out.begin());
+}
+
+RowsView Head::rows_of(const Tensor& tensor, int row, int head, RowType type, std::vector<std::byte>& store) {
+  const int tokens = tensor.shape[1], width = tensor.shape[3];
+  const size_t element = row_element_bytes(type), stride = padded_row(width) * element;
+  store.assign(tokens * stride, std::byte{0});
+  for (int t = 0; t < tokens; ++t) {
+    const std::vector<float> source = tensor.row(row, t, head);
+    for (int i = 0; i < width; ++i) {
+      const uint16_t half = to_half(source[i]);
+      const void* from = type == RowType::kF32 ? static_cast<const void*>(&source[i]) : &half;
+      std::memcpy(store.data() + t * stride + i * element, from, element);
+    }
+  }
+  return {.base = store.data(), .stride = stride, .type = type, .width = width, .slots = slots_.data()};
+}
+
+Head::Head(const Case& c, int row, int head, std::vector<int> tokens, std::vector<float> queries, RowType type)
+    : positions_(tokens.begin(), tokens.end()), slots_(tokens.begin(), tokens.end()) {
+  view_.budget = c.json().at("params").value("M", 0);  // a case of scores alone has none
+  view_.buffer = c.param("R");
+  view_.group = c.param("G");
+  view_.keys = rows_of(c["K"], row, head, type, keys_);
+  view_.values = rows_of(c["V"], row, head, type, values_);
+  view_.positions = positions_;
+  view_.attention_rows = c.param("W") * view_.group;
+  attention_.resize(tokens.size());
+  kernels::window_scores(queries, view_.attention_rows, view_.keys, 1 / std::sqrt(static_cast<float>(c.param("d"))),
+                         static_cast<float>(c.number("temperature")), attention_);
+  view_.attention = attention_;
+  std::vector<float> value(view_.values.width);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    read_row(view_.values, i, value.data());
+    range_.push_back(kernels::value_magnitude(kernels::Magnitude::kRange, value));
+  }
+  view_.value_range = range_;
+}
+
+std::vector<float> window_queries(const Case& c, int row, int head, int first) {
+  std::vector<float> queries;
+  const int group = c.param("G");
+  for (int g = 0; g < group; ++g) {
+    for (int w = 0; w < c.param("W"); ++w) {
+      const std::vector<float> query = c["Q"].row(row, head * group + g, first + w);
+      queries.insert(queries.end(), query.begin(), query.end());
+    }
+  }
+  return queries;
+}
+
+std::string policy_text(const Case& c) {
+  const std::string mode = c.mode();
+  const std::string count = std::to_string(c.param("n_large"));
+  const std::string attention =
+      c.flag("smooth") ? "score=attention:divisor=fixed" : "score=attention:smooth=off";
+  // The reference counts the sinks in its value set, so that an empty set leaves them unprotected.
+  const std::string sinks = c.param("n_large") == 0 ? "" : "sinks:4,";
+  if (mode == "attn") return attention;
+  if (mode == "attn_sample") return attention + " select=sample";
+  if (mode == "attn_random") return "protect=random:" + count + " " + attention;
+  if (mode == "range_attn") return "protect=value:" + count + " " + attention;
+  if (mode == "range_sample_attn") return "protect=value:" + count + " " + attention + " select=sample";
+  if (mode == "evict_large_range") return "score=value:keep=small";
+  if (mode == "small_range") return "score=value";
+  if (mode == "small_range_sink") return "protect=sinks:4 score=value";
+  if (mode == "keep_sink_large_range_random") return "protect=sinks:4,value:" + count + " score=uniform";
+  if (mode == "cur_fixed_gauss") return "protect=sinks:4 score=leverage:resample=off";
+  if (mode == "cur_resample_gauss") return "protect=sinks:4 score=leverage:resample=on";
+  for (std::string measure : {"range", "var", "l2", "absmax"}) {
+    if (mode != measure + "_sink_sample_attn" && mode != "small_" + measure + "_sink_sample_attn") continue;
+    return "protect=" + sinks + "value:" + count + ",measure=" + measure + " " + attention + " select=sample";
+  }
+  return "";
+}
+
+}  // namespace vase::golden
