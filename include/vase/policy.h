@@ -83,6 +83,9 @@ struct PolicyScratch {
 
   // Room for `candidates` candidates of `head_dim` channels and sketches of up to `sketch` columns. Never shrinks.
   void reserve(int candidates, int head_dim, int sketch = 64);
+  // Bytes that reserve() takes, and bytes that are taken now.
+  static size_t bytes_for(int candidates, int head_dim, int sketch = 64);
+  size_t bytes() const;
 };
 
 // The set of candidates that rules have claimed so far, in claiming order.

@@ -85,13 +85,13 @@ EnginePlan plan_for(const ModelShape& shape, const Policy& policy, const CacheOp
                  .key_row = static_cast<int>(plan.cache.key_row()),
                  .value_row = static_cast<int>(plan.cache.value_row()),
                  .metadata = static_cast<int>(plan.cache.metadata()),
-                 .scratch = EvictingAttention::scratch_bytes(plan.cache, plan.attention)};
+                 .scratch = EvictingAttention::scratch_bytes_for(plan.cache, plan.attention)};
   return plan;
 }
 
 int smallest_budget(const Policy& policy, const CacheOptions& cache) {
   if (!policy.evicts()) return 1;
-  const int tokens = policy.sinks() + cache.buffer + 1;
+  const int tokens = static_cast<int>(policy.smallest_budget(cache.buffer));
   if (cache.trigger != Trigger::kParity) return tokens;
   return (tokens + cache.buffer - 1) / cache.buffer * cache.buffer;
 }

@@ -24,6 +24,11 @@ size_t unit_scratch(const CacheShape& shape, const AttentionSetup& setup) {
   return (std::max(floats(1), floats(setup.max_run)) + 15) / 16 * 16;  // units start on their own cache lines
 }
 
+// K, or 0 for a policy that never evicts.
+int keep(const AttentionSetup& setup) {
+  return setup.schedule.evicts ? setup.eviction.budget - setup.eviction.buffer : 0;
+}
+
 int scratch_units(const CacheShape& shape, const AttentionSetup& setup) {
   const int units = shape.sequences * shape.kv_heads;
   return std::max(setup.threads, std::min(units, kEnoughUnitsPerThread * setup.threads));
@@ -32,8 +37,7 @@ int scratch_units(const CacheShape& shape, const AttentionSetup& setup) {
 }  // namespace
 
 EvictingAttention::Thread::Thread(const CacheShape& shape, const AttentionSetup& setup)
-    : eviction(setup.max_candidates, shape.capacity, shape.head_dim,
-               std::max(0, setup.eviction.budget - setup.eviction.buffer)) {}
+    : eviction(setup.max_candidates, shape.capacity, shape.head_dim, keep(setup)) {}
 
 EvictingAttention::EvictingAttention(SlotCache& cache, const AttentionSetup& setup)
     : cache_(cache),
@@ -44,10 +48,15 @@ EvictingAttention::EvictingAttention(SlotCache& cache, const AttentionSetup& set
   for (int i = 0; i < setup.threads; ++i) threads_.push_back(std::make_unique<Thread>(cache.shape(), setup));
 }
 
-size_t EvictingAttention::scratch_bytes(const CacheShape& shape, const AttentionSetup& setup) {
-  const int keep = std::max(0, setup.eviction.budget - setup.eviction.buffer);
+size_t EvictingAttention::scratch_bytes_for(const CacheShape& shape, const AttentionSetup& setup) {
   return scratch_units(shape, setup) * unit_scratch(shape, setup) * sizeof(float) +
-         setup.threads * EvictionScratch::bytes(setup.max_candidates, shape.capacity, keep);
+         setup.threads * EvictionScratch::bytes_for(setup.max_candidates, shape.capacity, shape.head_dim, keep(setup));
+}
+
+size_t EvictingAttention::scratch_bytes() const {
+  size_t bytes = scratch_.size();
+  for (const auto& thread : threads_) bytes += thread->eviction.bytes();
+  return bytes;
 }
 
 void EvictingAttention::begin_step(std::span<const Span> spans) {

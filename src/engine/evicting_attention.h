@@ -38,7 +38,9 @@ struct AttentionSetup {
 class EvictingAttention final : public model::LayerAttention {
  public:
   EvictingAttention(SlotCache& cache, const AttentionSetup& setup);
-  static size_t scratch_bytes(const CacheShape& shape, const AttentionSetup& setup);
+  // Bytes of scratch that the constructor takes, and bytes that are taken now.
+  static size_t scratch_bytes_for(const CacheShape& shape, const AttentionSetup& setup);
+  size_t scratch_bytes() const;
 
   // The spans of the next step; they and their sequences must stay until the step is over.
   void begin_step(std::span<const Span> spans);

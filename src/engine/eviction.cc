@@ -9,9 +9,14 @@ EvictionScratch::EvictionScratch(int candidates, int capacity, int head_dim, int
   policy.reserve(candidates, head_dim);
 }
 
-size_t EvictionScratch::bytes(int candidates, int capacity, int keep) {
-  // Policy scratch: scores, smoothed, draws, energy, pool, order (4 bytes each), keys (8), claimed (1).
-  return size_t(candidates) * (12 + 6 * 4 + 8 + 1) + size_t(capacity) * 5 + size_t(keep) * 4;
+size_t EvictionScratch::bytes_for(int candidates, int capacity, int head_dim, int keep) {
+  return PolicyScratch::bytes_for(candidates, head_dim) + size_t(candidates) * (4 + 4 + 4) + size_t(capacity) * (1 + 4) +
+         size_t(keep) * 4;
+}
+
+size_t EvictionScratch::bytes() const {
+  return policy.bytes() + 4 * (positions.size() + attention.size() + value_range.size()) +
+         compaction.occupied.size() + 4 * compaction.order.size() + 4 * kept.size();
 }
 
 namespace {

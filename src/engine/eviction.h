@@ -22,7 +22,8 @@ struct EvictionSetup {
 struct EvictionScratch {
   // candidates: the most that an eviction can see.
   EvictionScratch(int candidates, int capacity, int head_dim, int keep);
-  static size_t bytes(int candidates, int capacity, int keep);
+  static size_t bytes_for(int candidates, int capacity, int head_dim, int keep);
+  size_t bytes() const;
 
   PolicyScratch policy;
   CompactionScratch compaction;

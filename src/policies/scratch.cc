@@ -24,4 +24,14 @@ void PolicyScratch::reserve(int candidates, int head_dim, int sketch) {
   grow(order, candidates);
 }
 
+size_t PolicyScratch::bytes_for(int candidates, int head_dim, int sketch) {
+  const size_t per_candidate = sizeof(float) * 3 + sizeof(double) + sizeof(uint8_t) + sizeof(uint32_t) * 2;
+  return candidates * per_candidate + sizeof(float) * (size_t(head_dim) * sketch + padded_row(head_dim));
+}
+
+size_t PolicyScratch::bytes() const {
+  return sizeof(float) * (scores.size() + draws.size() + energy.size() + gaussian.size() + row.size()) +
+         sizeof(double) * keys.size() + claimed.size() + sizeof(uint32_t) * (pool.size() + order.size());
+}
+
 }  // namespace vase

@@ -12,7 +12,7 @@
 #include "engine/evicting_attention.h"
 #include "vase/options.h"
 
-namespace vase::testing_support {
+namespace vase::test {
 
 // One sequence's inputs, a pure function of (stream, position, layer): q, k, v as a model could give them.
 struct FakeModel {
@@ -107,4 +107,4 @@ class Driver {
   bool dense_;
 };
 
-}  // namespace vase::testing_support
+}  // namespace vase::test

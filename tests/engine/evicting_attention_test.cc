@@ -13,8 +13,8 @@
 namespace vase {
 namespace {
 
-using testing_support::Driver;
-using testing_support::FakeModel;
+using test::Driver;
+using test::FakeModel;
 
 const char* const kPolicies[] = {"vase-attnv", "vase-dkv", "curdkv", "snapkv", "random", "random-prompt"};
 

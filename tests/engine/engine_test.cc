@@ -1,0 +1,375 @@
+// The engine on tiny models: determinism, stopping, cancelling, streaming, refusals, records.
+#include "vase/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "support/tiny_gguf.h"
+#include "vase/error.h"
+
+namespace vase {
+namespace {
+
+using test::TinyModel;
+using test::TinyOptions;
+
+const char* const kPolicies[] = {"vase-attnv", "vase-dkv", "curdkv", "snapkv", "random", "random-prompt"};
+
+std::vector<int32_t> bytes(std::string_view text) { return {text.begin(), text.end()}; }
+
+SessionOptions options(int max_tokens, uint64_t seed = 1, uint64_t evict_seed = 2) {
+  SessionOptions o;
+  o.max_tokens = max_tokens;
+  o.sampling.seed = seed;
+  o.sampling.temperature = 1;
+  o.evict_seed = evict_seed;
+  o.ignore_eos = true;
+  return o;
+}
+
+// Everything a session said, by session.
+class Listener {
+ public:
+  Engine::OnText callback() {
+    return [this](Session& s, std::string_view text) { texts_[&s] += text; };
+  }
+  std::string text(const std::shared_ptr<Session>& s) { return texts_[s.get()]; }
+
+ private:
+  std::map<const Session*, std::string> texts_;
+};
+
+void run_all(Engine& engine, Listener& listener) {
+  while (engine.step(listener.callback()) > 0) {
+  }
+}
+
+std::vector<int32_t> tokens_of(const Session& s) { return {s.generated().begin(), s.generated().end()}; }
+
+std::vector<std::vector<int32_t>> kept_of(const Session& s) {
+  std::vector<std::vector<int32_t>> all;
+  for (const EvictionRecord& r : s.evictions()) all.push_back(r.kept);
+  return all;
+}
+
+class EngineFamilies : public testing::TestWithParam<const char*> {
+ protected:
+  TinyModel file_{TinyOptions{.family = GetParam(), .query_heads = 6, .kv_heads = 3, .head_dim = 32}};
+  std::shared_ptr<const Model> model_ = Model::load(file_.path());
+  const CacheOptions cache_{.budget = 48, .buffer = 16};
+};
+
+// Same seeds, same text and kept sets: with 1 and 2 threads, alone, and in a batch of 5 whose others join and leave.
+TEST_P(EngineFamilies, SameTextAloneAndInABatch) {
+  for (const char* name : kPolicies) {
+    const Policy policy = Policy::parse(name);
+    const auto prompt = test::tiny_text(70, 5);
+    std::vector<int32_t> want;
+    std::vector<std::vector<int32_t>> want_kept;
+    for (int threads : {1, 2}) {
+      Engine alone(model_, policy, cache_, {.threads = threads, .chunk = threads == 1 ? 256 : 24, .log_evictions = true});
+      Listener listener;
+      const auto s = alone.submit(prompt, options(120));
+      run_all(alone, listener);
+      ASSERT_EQ(s->generated_tokens(), 120);
+      if (want.empty()) {
+        want = tokens_of(*s);
+        want_kept = kept_of(*s);
+        ASSERT_FALSE(want_kept.empty());
+      }
+      EXPECT_EQ(tokens_of(*s), want) << name << " threads " << threads;
+      EXPECT_EQ(kept_of(*s), want_kept) << name << " threads " << threads;
+    }
+    Engine batch(model_, policy, cache_, {.sequences = 5, .threads = 2, .chunk = 64, .log_evictions = true});
+    Listener listener;
+    std::vector<std::shared_ptr<Session>> others;
+    others.push_back(batch.submit(test::tiny_text(200, 9), options(30, 11, 12)));
+    for (int i = 0; i < 3; ++i) batch.step(listener.callback());
+    const auto s = batch.submit(prompt, options(120));
+    for (int i = 0; i < 8; ++i) {  // more than fit: they join as others leave
+      others.push_back(batch.submit(test::tiny_text(3 + 40 * i, 20 + i), options(10 + 13 * i, 30 + i, 40 + i)));
+    }
+    run_all(batch, listener);
+    EXPECT_EQ(tokens_of(*s), want) << name << " in a batch";
+    EXPECT_EQ(kept_of(*s), want_kept) << name << " in a batch";
+    for (const auto& other : others) EXPECT_EQ(other->finish(), Finish::kMaxTokens);
+  }
+}
+
+// I1: without an eviction every policy gives the logits of the full cache, bit for bit.
+TEST_P(EngineFamilies, NoEvictionIsTheFullCache) {
+  const auto text = test::tiny_text(60);
+  const auto logits = [&](const char* name) {
+    std::vector<float> all;
+    Engine engine(model_, Policy::parse(name), {.budget = 64, .buffer = 16, .context = 200}, {.threads = 2, .logit_rows = 16});
+    engine.force(text, 10, options(1), [&](int64_t, std::span<const float> row) {
+      all.insert(all.end(), row.begin(), row.end());
+    });
+    return all;
+  };
+  const auto want = logits("full");
+  EXPECT_EQ(want.size(), 60 * static_cast<size_t>(model_->shape().vocabulary));
+  for (const char* name : kPolicies) EXPECT_EQ(logits(name), want) << name;
+}
+
+// Field report 38: the same tokens in chunks and one by one, over several evictions.
+TEST_P(EngineFamilies, ForcingInChunksEqualsOneByOne) {
+  const auto text = test::tiny_text(200);
+  for (const char* name : kPolicies) {
+    std::vector<std::vector<float>> runs;
+    for (int rows : {1, 4, 50}) {
+      Engine engine(model_, Policy::parse(name), cache_, {.threads = 2, .logit_rows = rows});
+      std::vector<float> all;
+      const Counters c = engine.force(text, 20, options(1), [&](int64_t, std::span<const float> row) {
+        all.insert(all.end(), row.begin(), row.end());
+      });
+      EXPECT_EQ(c.tokens_seen, 200);
+      EXPECT_EQ(c.slots_used, 48 + (200 - 48) % 16);
+      EXPECT_EQ(c.evicted, 200 - c.slots_used);
+      runs.push_back(std::move(all));
+    }
+    for (int i : {1, 2}) {
+      double largest = 0;
+      for (size_t j = 0; j < runs[0].size(); ++j) largest = std::max<double>(largest, std::abs(runs[i][j] - runs[0][j]));
+      EXPECT_LT(largest, 1e-4) << name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, EngineFamilies, testing::Values("llama", "qwen2", "qwen3"));
+
+class EngineTest : public testing::Test {
+ protected:
+  static std::shared_ptr<const Model> plain() {
+    static const TinyModel file{TinyOptions{}};
+    static const auto model = Model::load(file.path());
+    return model;
+  }
+  // Greedy output walks the bytes of `cycle` for ever.
+  static std::shared_ptr<const Model> cyclic(std::string_view cycle) {
+    std::vector<int32_t> tokens;
+    for (unsigned char c : cycle) tokens.push_back(c);
+    const TinyModel file{TinyOptions{.embedding = 512, .cycle = tokens}};
+    return Model::load(file.path());
+  }
+  static SessionOptions greedy(int max_tokens) {
+    SessionOptions o = options(max_tokens);
+    o.sampling.temperature = 0;
+    return o;
+  }
+  const CacheOptions cache_{.budget = 64, .buffer = 32};
+  Listener listener_;
+};
+
+// Field report 46.
+TEST_F(EngineTest, ExactlyAsManyTokensAsAsked) {
+  Engine engine(plain(), Policy::parse("vase-attnv"), cache_, {.sequences = 4, .threads = 2});
+  std::vector<std::shared_ptr<Session>> sessions;
+  for (int n : {1, 7, 50, 200}) sessions.push_back(engine.submit(bytes("abc"), options(n)));
+  run_all(engine, listener_);
+  const int want[] = {1, 7, 50, 200};
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(sessions[i]->generated_tokens(), want[i]);
+    EXPECT_EQ(sessions[i]->finish(), Finish::kMaxTokens);
+    EXPECT_EQ(sessions[i]->counters().tokens_seen, 3 + want[i] - 1) << "the last token is not fed";
+  }
+  EXPECT_EQ(engine.step(listener_.callback()), 0);
+}
+
+// Field reports 45 and 63: counters of prompts of unequal length.
+TEST_F(EngineTest, CountersAfterPrompts) {
+  Engine engine(plain(), Policy::parse("vase-dkv"), cache_, {.sequences = 4, .threads = 2, .chunk = 100});
+  std::vector<std::shared_ptr<Session>> sessions;
+  for (int n : {5, 130, 400, 1000}) sessions.push_back(engine.submit(test::tiny_text(n), options(1)));
+  run_all(engine, listener_);
+  const int rows[] = {5, 66, 80, 72};
+  const int evictions[] = {0, 2, 10, 29};
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(sessions[i]->counters().slots_used, rows[i]);
+    EXPECT_EQ(sessions[i]->counters().evictions, evictions[i]);
+  }
+  EXPECT_EQ(sessions[3]->counters().evicted, 928);
+}
+
+TEST_F(EngineTest, EndOfTextStops) {
+  std::vector<int32_t> cycle = {'a', 'b', 'c', test::kImEnd};
+  const TinyModel file{TinyOptions{.embedding = 512, .cycle = cycle}};
+  Engine engine(Model::load(file.path()), Policy::parse("snapkv"), cache_, {.threads = 1});
+  SessionOptions o = greedy(100);
+  o.ignore_eos = false;
+  const auto s = engine.submit(bytes("x"), o);
+  run_all(engine, listener_);
+  EXPECT_EQ(s->finish(), Finish::kEndOfText);
+  EXPECT_EQ(listener_.text(s), "abc");
+  EXPECT_EQ(s->generated_tokens(), 4);
+}
+
+TEST_F(EngineTest, StopStringIsNeverShown) {
+  Engine engine(cyclic("The quick brown"), Policy::parse("random"), cache_, {.threads = 1});
+  (void)engine;
+  Engine alphabet(cyclic("abcdefghij"), Policy::parse("random"), cache_, {.threads = 1});
+  SessionOptions o = greedy(100);
+  o.stops = {"zz", "hij"};
+  const auto s = alphabet.submit(bytes("x"), o);
+  std::string shown;
+  while (alphabet.step([&](Session&, std::string_view text) {
+    shown += text;
+    EXPECT_EQ(shown.find('h'), std::string::npos) << "a part of the stop string leaked";
+  }) > 0) {
+  }
+  EXPECT_EQ(s->finish(), Finish::kStopString);
+  EXPECT_EQ(shown, "abcdefg");
+}
+
+// Field report 73: characters split over tokens arrive whole.
+TEST_F(EngineTest, StreamsWholeCharacters) {
+  Engine engine(cyclic("\xC3\xA9\xF0\x9F\x98\x80"), Policy::parse("vase-attnv"), cache_, {.threads = 1});
+  const auto s = engine.submit(bytes("x"), greedy(12));
+  std::vector<std::string> parts;
+  while (engine.step([&](Session&, std::string_view text) { parts.emplace_back(text); }) > 0) {
+  }
+  std::string all;
+  for (const std::string& part : parts) {
+    EXPECT_TRUE(part.empty() || part == "\xC3\xA9" || part == "\xF0\x9F\x98\x80") << part;
+    all += part;
+  }
+  EXPECT_EQ(all, "\xC3\xA9\xF0\x9F\x98\x80\xC3\xA9\xF0\x9F\x98\x80");
+}
+
+TEST_F(EngineTest, CancelTakesEffectWithinOneStep) {
+  Engine engine(plain(), Policy::parse("vase-attnv"), cache_, {.sequences = 2, .threads = 2, .chunk = 16});
+  const auto reader = engine.submit(test::tiny_text(500), options(10));
+  const auto writer = engine.submit(bytes("abc"), options(1000));
+  const auto queued = engine.submit(bytes("abc"), options(5));
+  const auto last = engine.submit(bytes("abc"), options(5));
+  for (int i = 0; i < 4; ++i) engine.step(listener_.callback());
+  EXPECT_EQ(reader->generated_tokens(), 0);
+  reader->cancel();
+  queued->cancel();
+  const int written = writer->generated_tokens();
+  engine.step(listener_.callback());
+  EXPECT_EQ(reader->finish(), Finish::kCancelled);
+  EXPECT_EQ(queued->finish(), Finish::kCancelled);
+  EXPECT_EQ(queued->counters().tokens_seen, 0) << "a cancelled request in the queue must never start";
+  EXPECT_EQ(writer->generated_tokens(), written + 1);
+  writer->cancel();
+  run_all(engine, listener_);
+  EXPECT_EQ(writer->finish(), Finish::kCancelled);
+  EXPECT_EQ(last->finish(), Finish::kMaxTokens);
+  EXPECT_EQ(last->generated_tokens(), 5);
+}
+
+TEST_F(EngineTest, StopsAtTheContext) {
+  CacheOptions cache = cache_;
+  cache.context = 20;
+  for (const char* name : {"vase-attnv", "full"}) {
+    Engine engine(plain(), Policy::parse(name), cache, {.threads = 1});
+    const auto s = engine.submit(bytes("0123456789"), options(1000));
+    run_all(engine, listener_);
+    EXPECT_EQ(s->finish(), Finish::kContextFull) << name;
+    EXPECT_EQ(s->generated_tokens(), 11) << name;
+  }
+}
+
+// Field report 11: NaN logits end their own session and nothing else.
+TEST_F(EngineTest, NonFiniteLogitsInventNoText) {
+  const TinyModel file{TinyOptions{.nan_token = '!'}};
+  Engine engine(Model::load(file.path()), Policy::parse("vase-attnv"), cache_, {.sequences = 2, .threads = 2});
+  const auto bad = engine.submit(bytes("abc!"), options(20));
+  SessionOptions o = options(20);
+  o.sampling.temperature = 0;
+  const auto good = engine.submit(bytes("abc"), o);
+  run_all(engine, listener_);
+  EXPECT_EQ(bad->finish(), Finish::kNonFinite);
+  EXPECT_EQ(listener_.text(bad), "");
+  EXPECT_EQ(bad->generated_tokens(), 0);
+  EXPECT_TRUE(good->finish() == Finish::kMaxTokens || good->finish() == Finish::kNonFinite);
+}
+
+// Field report 20: equal seeds, equal text; distinct ones differ, up to the largest.
+TEST_F(EngineTest, EverySeedCounts) {
+  std::map<std::vector<int32_t>, uint64_t> seen;
+  for (uint64_t seed : {uint64_t(0), uint64_t(7), uint64_t(0xffffffff), uint64_t(1) << 63}) {
+    std::vector<int32_t> first;
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      Engine engine(plain(), Policy::parse("vase-attnv"), cache_, {.threads = 1});
+      const auto s = engine.submit(bytes("abc"), options(40, seed));
+      run_all(engine, listener_);
+      if (repeat == 0) first = tokens_of(*s);
+      EXPECT_EQ(tokens_of(*s), first);
+    }
+    EXPECT_TRUE(seen.emplace(first, seed).second) << "seed " << seed << " repeats another seed's text";
+  }
+}
+
+// The eviction seed moves the kept sets alone; with nothing to evict it changes nothing.
+TEST_F(EngineTest, EvictionSeedIsSeparate) {
+  const auto run = [&](uint64_t evict_seed, int max_tokens) {
+    Engine engine(plain(), Policy::parse("random"), cache_, {.threads = 1, .log_evictions = true});
+    const auto s = engine.submit(bytes("abc"), options(max_tokens, 1, evict_seed));
+    run_all(engine, listener_);
+    return std::pair(tokens_of(*s), kept_of(*s));
+  };
+  EXPECT_EQ(run(1, 60), run(2, 60));
+  EXPECT_NE(run(1, 200).second, run(2, 200).second);
+}
+
+void expect_usage(const std::function<void()>& action, const std::string& needle) {
+  try {
+    action();
+    ADD_FAILURE() << "accepted; expected an error with '" << needle << "'";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kUsage) << e.what();
+    EXPECT_NE(std::string(e.what()).find(needle), std::string::npos) << e.what();
+  }
+}
+
+TEST_F(EngineTest, RefusesWhatCannotWork) {
+  CacheOptions cache = cache_;
+  cache.context = 100;
+  Engine engine(plain(), Policy::parse("vase-attnv"), cache, {.threads = 1});
+  expect_usage([&] { engine.submit({}, options(5)); }, "empty");
+  expect_usage([&] { engine.submit(test::tiny_text(101), options(5)); }, "100");
+  expect_usage([&] { engine.submit({5, 1 << 20}, options(5)); }, "vocabulary");
+  expect_usage([&] { engine.submit({-1}, options(5)); }, "vocabulary");
+  expect_usage([&] { engine.submit({1}, options(0)); }, "at least 1");
+  SessionOptions o = options(5);
+  o.stops = {""};
+  expect_usage([&] { engine.submit({1}, o); }, "stop");
+  o = options(5);
+  o.sampling.temperature = -1;
+  expect_usage([&] { engine.submit({1}, o); }, "temperature");
+
+  const auto make = [&](const CacheOptions& c, const EngineOptions& e) {
+    Engine(plain(), Policy::parse("vase-attnv"), c, e);
+  };
+  expect_usage([&] { make({.budget = 36, .buffer = 32}, {}); }, "37");
+  expect_usage([&] { make({.budget = -1, .buffer = 32}, {}); }, "1 to");
+  expect_usage([&] { make({.budget = 0, .buffer = 32}, {}); }, "1 to");
+  expect_usage([&] { make({.budget = 64, .buffer = 0}, {}); }, "1 to");
+  expect_usage([&] { make({.budget = 1 << 30, .buffer = 32}, {}); }, "1 to");
+  expect_usage([&] { make({.budget_mib = 0.001}, {}); }, "smallest");
+  expect_usage([&] { make({.budget_mib = NAN}, {}); }, "positive");
+  expect_usage([&] { make({.context = -5}, {}); }, "context");
+  expect_usage([&] { make({}, {.sequences = 0}); }, "sequences");
+  expect_usage([&] { make({}, {.threads = -1}); }, "threads");
+  expect_usage([&] { make({.trigger = Trigger::kParity}, {}); }, "dense");
+}
+
+TEST_F(EngineTest, TeacherForcingLeavesTheQueueAlone) {
+  Engine engine(plain(), Policy::parse("vase-attnv"), cache_, {.sequences = 2, .threads = 1, .logit_rows = 8});
+  const auto s = engine.submit(bytes("abc"), options(20));
+  engine.step(listener_.callback());
+  const auto text = test::tiny_text(50);
+  int rows = 0;
+  engine.force(text, 5, options(1), [&](int64_t position, std::span<const float>) { EXPECT_EQ(position, rows++); });
+  EXPECT_EQ(rows, 50);
+  run_all(engine, listener_);
+  EXPECT_EQ(s->generated_tokens(), 20);
+}
+
+}  // namespace
+}  // namespace vase

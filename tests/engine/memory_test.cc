@@ -1,0 +1,111 @@
+// Memory: what is printed is what is allocated, and nothing grows with the text.
+#include "vase/memory.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "engine/engine_plan.h"
+#include "support/tiny_gguf.h"
+#include "vase/engine.h"
+
+namespace vase {
+namespace {
+
+using test::TinyModel;
+using test::TinyOptions;
+
+long resident_kib() {
+  std::ifstream file("/proc/self/statm");
+  long total = 0, resident = 0;
+  file >> total >> resident;
+  return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+// Resident memory after 20,000 tokens is within 1 MiB of that after 500, for a short prompt and for one of ten times
+// the budget.
+TEST(Memory, ResidentSizeIsFlat) {
+#if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer)))
+  GTEST_SKIP() << "a sanitizer's own memory grows";
+#endif
+  const TinyModel file{TinyOptions{.layers = 2, .query_heads = 2, .kv_heads = 1, .head_dim = 32, .feed_forward = 64}};
+  const auto model = Model::load(file.path());
+  for (int prompt : {10, 2560}) {
+    Engine engine(model, Policy::parse("vase-attnv"), {.budget = 256, .buffer = 64}, {.threads = 2});
+    SessionOptions o;
+    o.max_tokens = 20000;
+    o.ignore_eos = true;
+    const auto s = engine.submit(test::tiny_text(prompt), o);
+    long early = 0;
+    while (engine.step([](Session&, std::string_view) {}) > 0) {
+      if (s->generated_tokens() == 500) early = resident_kib();
+    }
+    EXPECT_EQ(s->generated_tokens(), 20000);
+    EXPECT_LE(resident_kib() - early, 1024) << "prompt of " << prompt;
+  }
+}
+
+// The formula against the sizes of what is really allocated.
+TEST(Memory, PlannedBytesAreAllocatedBytes) {
+  const ModelShape shape{.layers = 3, .query_heads = 8, .kv_heads = 2, .head_dim = 80, .trained_context = 4096};
+  for (const char* name : {"full", "vase-attnv", "vase-dkv", "curdkv", "snapkv", "random", "random-prompt"}) {
+    for (const RowType type : {RowType::kF16, RowType::kF32}) {
+      const Policy policy = Policy::parse(name);
+      const EnginePlan plan = plan_engine(shape, policy, {.budget = 300, .buffer = 64, .key_type = type},
+                                          {.sequences = 3, .threads = 2});
+      SlotCache cache(plan.cache, false);
+      EvictingAttention attention(cache, plan.attention);
+      EXPECT_EQ(cache.bytes() + attention.scratch_bytes(), plan.memory.bytes()) << name;
+      EXPECT_EQ(cache.bytes(), plan.memory.bytes_per_slot() * plan.memory.capacity * 3) << name;
+    }
+  }
+}
+
+// Field report 29: the saving of grouped heads is kept. 36 layers, 8 KV heads, 1024 + 128 slots, f16 rows: 162 MiB.
+TEST(Memory, GroupedHeadsAreNotExpanded) {
+  const ModelShape shape{.layers = 36, .query_heads = 32, .kv_heads = 8, .head_dim = 128};
+  const MemoryPlan plan = plan_memory(shape, Policy::parse("random"), {.budget = 1024, .buffer = 128}, {});
+  EXPECT_EQ(uint64_t(plan.layers) * plan.kv_heads * plan.capacity * (plan.key_row + plan.value_row), 169869312u);
+  EXPECT_LE(plan.metadata, 20);
+}
+
+// Field report 34: the number of MiB is never exceeded, and not wasted either.
+TEST(Memory, BudgetInMib) {
+  const ModelShape shape{.layers = 36, .query_heads = 32, .kv_heads = 8, .head_dim = 128};
+  for (const char* name : {"vase-attnv", "vase-dkv", "random"}) {
+    for (double mib : {64.0, 100.5, 1000.0}) {
+      for (int sequences : {1, 4}) {
+        const Policy policy = Policy::parse(name);
+        const EngineOptions engine{.sequences = sequences, .threads = 2};
+        const MemoryPlan plan = plan_memory(shape, policy, {.budget_mib = mib}, engine);
+        EXPECT_LE(plan.bytes(), mib * 1048576);
+        const MemoryPlan more = plan_memory(shape, policy, {.budget = plan.budget + 1}, engine);
+        EXPECT_GT(more.bytes(), mib * 1048576) << "a larger budget would have fitted";
+      }
+    }
+  }
+  const MemoryPlan full = plan_memory({.layers = 4, .query_heads = 4, .kv_heads = 4, .head_dim = 64, .trained_context = 8192},
+                                      Policy::parse("full"), {.budget_mib = 2}, {.threads = 1});
+  EXPECT_LE(full.bytes(), 2u << 20);
+  EXPECT_LT(full.capacity, 8192);
+}
+
+TEST(Memory, DensePrefillSaysWhatItCosts) {
+  const ModelShape shape{.layers = 2, .query_heads = 4, .kv_heads = 2, .head_dim = 64};
+  const MemoryPlan plan = plan_memory(shape, Policy::parse("vase-attnv"),
+                                      {.budget = 256, .buffer = 64, .prefill = Prefill::kDense, .max_prompt = 5000}, {});
+  EXPECT_EQ(plan.capacity, 5064);
+}
+
+TEST(Memory, FormulaNamesItsTerms) {
+  const ModelShape shape{.layers = 30, .query_heads = 9, .kv_heads = 3, .head_dim = 64};
+  const MemoryPlan plan = plan_memory(shape, Policy::parse("vase-attnv"), {.budget = 256}, {.threads = 1});
+  EXPECT_NE(plan.formula().find("30 layers x 3 KV heads x 320 slots (256 + 64) x (128 K + 128 V + 16 meta) B x 1 sequence"),
+            std::string::npos)
+      << plan.formula();
+}
+
+}  // namespace
+}  // namespace vase
