@@ -17,7 +17,7 @@ struct ColumnRule {
   void join(const ColumnRule& other);
 };
 
-// Rule for a weight in its buffer. tests/model/columns_test.cc holds it against the kernels of the machine.
+// Rule for a weight in its buffer. tests/model/batch_invariance_test.cc holds it against the kernels of the machine.
 ColumnRule column_rule(const ggml_tensor* weight);
 
 }  // namespace vase::model

@@ -47,8 +47,8 @@ class Forward {
   Forward(std::shared_ptr<const Weights> weights, const ForwardOptions& options);
   ~Forward();
 
-  // Runs one step; returns logits [outputs.size()][vocabulary], valid until the next call. Allocates nothing once a
-  // batch of the same size has been run.
+  // Runs one step; returns logits [outputs.size()][vocabulary], valid until the next call. Keeps no memory
+  // beyond what the constructor took. Throws Error(kUsage) when the batch does not fit the options or the vocabulary.
   std::span<const float> run(const Batch& batch, LayerAttention& attention);
   uint64_t compute_bytes() const;
 
