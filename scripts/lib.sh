@@ -73,7 +73,7 @@ end_work() {
 # explain WHAT: dies with one line that names the likely cause, out of the log of the failed command.
 explain() {
   local what=$1
-  if grep -qi 'No space left on device\|Disk quota exceeded' "$log" || disk_is_full; then
+  if grep -qi 'No space left on device\|Disk quota exceeded\|disk full' "$log" || disk_is_full; then
     die "$what: the disk of $cache_dir is full; free some space or set VASE_CACHE to another disk"
   fi
   cp "$log" "$cache_dir/failed.log"
