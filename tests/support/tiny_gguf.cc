@@ -60,11 +60,11 @@ class Writer {
     if (o_.rope_attn_factor > 0) number("rope.scaling.attn_factor", o_.rope_attn_factor);
   }
 
-  // Normal numbers around `mean`, stored as `type`.
+  // Numbers spread evenly around `mean` with the given deviation, stored as `type`.
   ggml_tensor* add(const std::string& name, ggml_type type, int columns, int rows, float mean, float deviation) {
-    std::normal_distribution<float> normal(mean, deviation);
     std::vector<float> values(size_t(columns) * size_t(rows));
-    for (float& value : values) value = deviation > 0 ? normal(random_) : mean;
+    const float width = deviation * std::sqrt(12.0f);
+    for (float& value : values) value = mean + width * (float(random_() >> 40) * 0x1p-24f - 0.5f);
     ggml_tensor* tensor = rows == 1 ? ggml_new_tensor_1d(context_.get(), type, columns)
                                     : ggml_new_tensor_2d(context_.get(), type, columns, rows);
     ggml_set_name(tensor, name.c_str());
