@@ -1,0 +1,20 @@
+// The commands of the `vase` program. Each takes the arguments after its own name and returns the exit code; errors
+// are thrown as vase::Error and reported by main().
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace vase::cli {
+
+constexpr int kExitOk = 0, kExitFailure = 1, kExitUsage = 2, kExitInterrupted = 130;
+
+using Arguments = std::vector<std::string>;
+
+int run_command(const Arguments& arguments);
+int info_command(const Arguments& arguments);
+
+// "0.1.0 (3f2a91c)": version and revision.
+const char* build_id();
+
+}  // namespace vase::cli

@@ -1,0 +1,70 @@
+// Reading flag values: every error is one line that gives the flag, the value and what is allowed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands.h"
+#include "vase/options.h"
+#include "vase/policy.h"
+
+namespace vase::cli {
+
+// Throws Error(kUsage): "unknown <kind> 'x'; did you mean 'y'? There are: a, b, c".
+[[noreturn]] void fail_unknown(const std::string& kind, const std::string& word, const std::vector<std::string>& names);
+
+// Throw Error(kUsage). Ranges are inclusive.
+int parse_integer(const std::string& flag, const std::string& text, int low, int high);
+double parse_number(const std::string& flag, const std::string& text, double low, double high);
+// 0 to 2^64 - 1; nullopt for "-1", which asks for a random seed.
+std::optional<uint64_t> parse_seed(const std::string& flag, const std::string& text);
+
+// Flags whose text is checked when it is read.
+void add_integer(CLI::App& app, const std::string& flag, int& value, int low, int high, const std::string& help);
+void add_number(CLI::App& app, const std::string& flag, float& value, float low, float high, const std::string& help);
+void add_seed(CLI::App& app, const std::string& flag, std::optional<uint64_t>& value, const std::string& help);
+void add_text(CLI::App& app, const std::string& flag, std::string& value, const std::string& help);
+// Sets a value by calling `set` with the text of the flag.
+void add_call(CLI::App& app, const std::string& flag, std::function<void(const std::string&)> set,
+              const std::string& help);
+
+// A flag that takes one of several names.
+template <typename T>
+void add_choice(CLI::App& app, const std::string& flag, T& value, std::vector<std::pair<std::string, T>> choices,
+                const std::string& help) {
+  add_call(
+      app, flag,
+      [flag, &value, choices](const std::string& text) {
+        std::vector<std::string> names;
+        for (const auto& [name, choice] : choices) {
+          if (name == text) {
+            value = choice;
+            return;
+          }
+          names.push_back(name);
+        }
+        fail_unknown("value of " + flag, text, names);
+      },
+      help);
+}
+
+// The flags that decide what a cache holds and costs.
+struct CacheFlags {
+  CacheOptions options;
+  std::string policy = "vase-attnv";
+  std::vector<std::string> protect;  // rules put before the policy's own
+
+  void add_to(CLI::App& app);
+  Policy parse_policy() const;
+};
+
+// Parses; false when help was asked for and has been printed. Throws Error(kUsage), for unknown flags with the
+// nearest name.
+bool parse(CLI::App& app, const Arguments& arguments);
+
+}  // namespace vase::cli

@@ -1,0 +1,62 @@
+#include "json_output.h"
+
+#include <fstream>
+
+#include "vase/error.h"
+
+namespace vase::cli {
+
+using nlohmann::json;
+
+json memory_json(const MemoryPlan& plan) {
+  return {{"bytes", plan.bytes()},         {"formula", plan.formula()},    {"layers", plan.layers},
+          {"kv_heads", plan.kv_heads},     {"sequences", plan.sequences},  {"budget", plan.budget},
+          {"buffer", plan.buffer},         {"capacity", plan.capacity},    {"key_row_bytes", plan.key_row},
+          {"value_row_bytes", plan.value_row}, {"metadata_bytes", plan.metadata}, {"scratch_bytes", plan.scratch}};
+}
+
+json run_json(const RunOptions& options, const Model& model, const Engine& engine, const Session& session,
+              const std::string& text, const RunTimes& times) {
+  const Counters counters = session.counters();
+  const int generated = session.generated_tokens();
+  const double rate = times.decode_s > 0 && generated > 1 ? (generated - 1) / times.decode_s : 0;
+  const ModelShape& shape = model.shape();
+  return {{"text", text},
+          {"finish", finish_name(session.finish())},
+          {"tokens", std::vector<int32_t>(session.generated().begin(), session.generated().end())},
+          {"prompt_tokens", session.prompt_tokens()},
+          {"generated_tokens", generated},
+          {"counters",
+           {{"tokens_seen", counters.tokens_seen},
+            {"slots_used", counters.slots_used},
+            {"evicted", counters.evicted},
+            {"evictions", counters.evictions},
+            {"nonfinite_scores", engine.nonfinite_scores()},
+            {"protection_truncated", engine.protection_truncated()}}},
+          {"seed", options.session.sampling.seed},
+          {"evict_seed", options.session.evict_seed},
+          {"policy", engine.policy().text()},
+          {"memory", memory_json(engine.memory())},
+          {"timings",
+           {{"load_s", times.load_s},
+            {"prefill_s", times.prefill_s},
+            {"decode_s", times.decode_s},
+            {"decode_tokens_per_s", rate}}},
+          {"model",
+           {{"architecture", shape.architecture},
+            {"name", shape.name},
+            {"bytes", shape.file_bytes},
+            {"fingerprint", shape.fingerprint}}},
+          {"build", build_id()}};
+}
+
+void write_evictions(const std::string& path, std::span<const EvictionRecord> records) {
+  std::ofstream out(path);
+  for (const EvictionRecord& r : records) {
+    out << json{{"layer", r.layer}, {"kv_head", r.kv_head}, {"eviction", r.eviction}, {"kept", r.kept}}.dump() << '\n';
+  }
+  out.close();
+  if (!out) throw Error(ErrorCode::kResource, "cannot write " + path + "; is the disk full?");
+}
+
+}  // namespace vase::cli

@@ -1,0 +1,26 @@
+// What the program writes for other programs to read.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "run_options.h"
+#include "vase/engine.h"
+
+namespace vase::cli {
+
+struct RunTimes {
+  double load_s = 0, prefill_s = 0, decode_s = 0;
+};
+
+// The result of `vase run --json`.
+nlohmann::json run_json(const RunOptions& options, const Model& model, const Engine& engine, const Session& session,
+                        const std::string& text, const RunTimes& times);
+
+// The terms of the memory formula, in bytes and counts.
+nlohmann::json memory_json(const MemoryPlan& plan);
+
+// One line per eviction: {"layer":0,"kv_head":0,"eviction":0,"kept":[...]}. Throws Error(kResource).
+void write_evictions(const std::string& path, std::span<const EvictionRecord> records);
+
+}  // namespace vase::cli

@@ -1,0 +1,202 @@
+// `vase run`: one prompt in, text out.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+
+#include "commands.h"
+#include "interrupt.h"
+#include "json_output.h"
+#include "live_line.h"
+#include "run_options.h"
+#include "vase/engine.h"
+#include "vase/error.h"
+
+namespace vase::cli {
+namespace {
+
+constexpr int kTightBudget = 128;  // below it answers of small models degrade visibly
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+void warn(const std::string& message) { std::fprintf(stderr, "vase: warning: %s\n", message.c_str()); }
+
+std::vector<int32_t> prompt_tokens(const Model& model, const RunOptions& options, const std::string& prompt) {
+  if (options.raw) return model.tokenize(prompt);
+  std::vector<ChatMessage> messages;
+  if (!options.system.empty()) messages.push_back({"system", options.system});
+  messages.push_back({"user", prompt});
+  if (!model.has_chat_template()) {
+    throw Error(ErrorCode::kUsage, "this model file has no chat template; use --raw to give it the prompt as it is");
+  }
+  return model.tokenize_chat(messages);
+}
+
+void print_start(const RunOptions& options, const Engine& engine) {
+  std::fprintf(stderr, "KV memory: %s; seed %llu, evict-seed %llu\n", engine.memory().formula().c_str(),
+               static_cast<unsigned long long>(options.session.sampling.seed),
+               static_cast<unsigned long long>(options.session.evict_seed));
+}
+
+void print_warnings(const RunOptions& options, const Model& model, const Engine& engine, size_t prompt) {
+  const MemoryPlan& plan = engine.memory();
+  const Policy& policy = engine.policy();
+  if (policy.evicts()) {
+    const bool keeps_prompt = policy.text().find("prompt") != std::string::npos;
+    if (plan.budget < kTightBudget) {
+      warn("a budget of " + std::to_string(plan.budget) + " tokens is tight; " + std::to_string(kTightBudget) +
+           " or more give better answers");
+    }
+    if (prompt > static_cast<size_t>(plan.budget) && !keeps_prompt) {
+      warn("the prompt has " + std::to_string(prompt) + " tokens, the budget is " + std::to_string(plan.budget) +
+           ": parts of the prompt will be dropped; use a larger --kv-budget or --protect prompt");
+    }
+  }
+  const int64_t limit = options.cache.options.context;
+  const int64_t last = static_cast<int64_t>(prompt) + options.session.max_tokens;
+  const int64_t reach = limit > 0 ? std::min(last, limit) : last;
+  if (const int trained = model.shape().trained_context; reach > trained) {
+    warn("the text may reach position " + std::to_string(reach) + ", the model was trained on " +
+         std::to_string(trained));
+  }
+}
+
+// One generation: the step loop, the text on its way out, the clock.
+class Generation {
+ public:
+  Generation(Engine& engine, const RunOptions& options, std::vector<int32_t> prompt)
+      : engine_(engine), options_(options), start_(Clock::now()) {
+    session_ = engine_.submit(std::move(prompt), options.session);
+    if (!options.logits_dump.empty()) open_logits();
+  }
+
+  void run() {
+    watch_interrupts();
+    int left = 1;
+    while (left > 0) {
+      if (interrupted()) session_->cancel();
+      left = engine_.step([this](Session&, std::string_view text) { take(text); });
+      if (times_.prefill_s == 0 && session_->generated_tokens() > 0) times_.prefill_s = seconds_since(start_);
+      if (live_.due()) live_.show(status());
+    }
+    if (times_.prefill_s > 0) times_.decode_s = seconds_since(start_) - times_.prefill_s;
+    live_.close();
+    if (logits_.is_open()) {
+      logits_.close();
+      if (!logits_) throw Error(ErrorCode::kResource, "cannot write " + options_.logits_dump + "; is the disk full?");
+    }
+  }
+
+  // Without an end of its own the terminal's next line would begin behind the text.
+  void end_text() const {
+    if (isatty(STDOUT_FILENO) && !text_.empty() && text_.back() != '\n') std::fputc('\n', stdout);
+    flush();
+  }
+
+  void print_summary() const {
+    const Counters c = session_->counters();
+    std::fprintf(stderr,
+                 "%d prompt + %d generated tokens, %.1f tokens/s after %.2f s of prompt, %d of %d slots used, "
+                 "%lld evicted, finish: %s\n",
+                 session_->prompt_tokens(), session_->generated_tokens(), rate(), times_.prefill_s, c.slots_used,
+                 engine_.memory().capacity, static_cast<long long>(c.evicted),
+                 std::string(finish_name(session_->finish())).c_str());
+  }
+
+  const Session& session() const { return *session_; }
+  const std::string& text() const { return text_; }
+  const RunTimes& times() const { return times_; }
+
+ private:
+  void open_logits() {
+    logits_.open(options_.logits_dump, std::ios::binary);
+    if (!logits_) throw Error(ErrorCode::kResource, "cannot write " + options_.logits_dump);
+    engine_.set_on_logits([this](Session&, int64_t, std::span<const float> row) {
+      logits_.write(reinterpret_cast<const char*>(row.data()), static_cast<std::streamsize>(row.size_bytes()));
+    });
+  }
+
+  void take(std::string_view text) {
+    text_ += text;
+    if (options_.json || text.empty()) return;
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    flush();
+    live_.wrote(text);
+  }
+
+  static void flush() {
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+      throw Error(ErrorCode::kResource, "cannot write the text to standard output; is the disk full?");
+    }
+  }
+
+  // Of the decode so far; the first token belongs to the prompt's time.
+  double rate() const {
+    const double decode = times_.decode_s > 0 ? times_.decode_s : seconds_since(start_) - times_.prefill_s;
+    const int tokens = session_->generated_tokens() - 1;
+    return times_.prefill_s > 0 && tokens > 0 && decode > 0 ? tokens / decode : 0;
+  }
+
+  std::string status() const {
+    const Counters c = session_->counters();
+    char line[160];
+    std::snprintf(line, sizeof line, " %lld tokens seen | %d generated | %.1f tokens/s | %d/%d slots used | %lld evicted ",
+                  static_cast<long long>(c.tokens_seen), session_->generated_tokens(), rate(), c.slots_used,
+                  engine_.memory().capacity, static_cast<long long>(c.evicted));
+    return line;
+  }
+
+  Engine& engine_;
+  const RunOptions& options_;
+  LiveLine live_;
+  Clock::time_point start_;
+  std::shared_ptr<Session> session_;
+  std::ofstream logits_;
+  std::string text_;
+  RunTimes times_;
+};
+
+int exit_code(Finish finish) {
+  if (finish == Finish::kNonFinite) {
+    throw Error(ErrorCode::kNonFinite, "the model gave NaN or infinite logits; the file may be damaged");
+  }
+  return finish == Finish::kCancelled ? kExitInterrupted : kExitOk;
+}
+
+}  // namespace
+
+int run_command(const Arguments& arguments) {
+  std::optional<RunOptions> options = RunOptions::parse(arguments);
+  if (!options) return kExitOk;
+  const Policy policy = options->cache.parse_policy();
+  const std::string prompt = read_prompt(*options);
+  options->resolve_seeds();
+
+  const Clock::time_point start = Clock::now();
+  const std::shared_ptr<const Model> model = Model::load(options->model);
+  std::vector<int32_t> tokens = prompt_tokens(*model, *options, prompt);
+  CacheOptions cache = options->cache.options;
+  if (cache.prefill == Prefill::kDense) cache.max_prompt = static_cast<int>(tokens.size());
+  Engine engine(model, policy, cache, options->engine);
+  const double load_s = seconds_since(start);
+
+  print_start(*options, engine);
+  print_warnings(*options, *model, engine, tokens.size());
+  Generation generation(engine, *options, std::move(tokens));
+  generation.run();
+
+  RunTimes times = generation.times();
+  times.load_s = load_s;
+  const std::string report =
+      options->json ? run_json(*options, *model, engine, generation.session(), generation.text(), times).dump() + "\n" : "";
+  std::fwrite(report.data(), 1, report.size(), stdout);
+  generation.end_text();
+  generation.print_summary();
+  if (!options->eviction_log.empty()) write_evictions(options->eviction_log, generation.session().evictions());
+  return exit_code(generation.session().finish());
+}
+
+}  // namespace vase::cli
