@@ -42,6 +42,8 @@ class Model {
   bool has_chat_template() const;
   // The conversation rendered with the file's own template, ready for the model to answer.
   std::string render_chat(std::span<const ChatMessage> messages) const;
+  // The same as tokens. A special token that is spelled inside of a message counts as ordinary text.
+  std::vector<int32_t> tokenize_chat(std::span<const ChatMessage> messages) const;
 
   struct Impl;  // internal
   const Impl& impl() const { return *impl_; }

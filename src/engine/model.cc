@@ -18,6 +18,19 @@ ModelShape shape_of(const model::HParams& h) {
           .trained_context = h.trained_context};
 }
 
+const text::ChatTemplate& chat_of(const Model::Impl& impl) {
+  if (!impl.chat) {
+    throw Error(ErrorCode::kUnsupported, "this model file has no chat template; use raw text instead");
+  }
+  return *impl.chat;
+}
+
+std::vector<text::Message> messages_of(std::span<const ChatMessage> messages) {
+  std::vector<text::Message> list;
+  for (const ChatMessage& m : messages) list.push_back({m.role, m.content});
+  return list;
+}
+
 }  // namespace
 
 Model::Model() : impl_(std::make_unique<Impl>()) {}
@@ -52,12 +65,11 @@ bool Model::ends_generation(int32_t token) const { return impl_->tokenizer->ends
 bool Model::has_chat_template() const { return impl_->chat.has_value(); }
 
 std::string Model::render_chat(std::span<const ChatMessage> messages) const {
-  if (!impl_->chat) {
-    throw Error(ErrorCode::kUnsupported, "this model file has no chat template; use raw text instead");
-  }
-  std::vector<text::Message> list;
-  for (const ChatMessage& m : messages) list.push_back({m.role, m.content});
-  return impl_->chat->render(list);
+  return chat_of(*impl_).render(messages_of(messages));
+}
+
+std::vector<int32_t> Model::tokenize_chat(std::span<const ChatMessage> messages) const {
+  return chat_of(*impl_).encode(messages_of(messages), *impl_->tokenizer);
 }
 
 ModelShape read_model_shape(const std::string& path) {
