@@ -22,9 +22,10 @@ using F32 = hn::CappedTag<float, 16>;
 using F32V = hn::Vec<F32>;
 inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(F32()));
 
-// Targets without an instruction for half precision. Highway's stand-in there reads infinity and NaN as finite numbers.
-inline constexpr bool kEmulatedHalf = HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_EMU128 ||
-                                      HWY_TARGET == HWY_SCALAR;
+// Targets without an instruction for half precision. Highway's stand-in there reads infinity and NaN as
+// finite numbers.
+inline constexpr bool kEmulatedHalf =
+    HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR;
 
 HWY_INLINE F32V load_row(F32 d, const float* p) { return hn::LoadU(d, p); }
 
@@ -36,7 +37,8 @@ HWY_INLINE F32V load_row(F32 d, const hwy::float16_t* p) {
     const auto magnitude = hn::And(bits, hn::Set(du, 0x7fffu));
     const auto sign = hn::ShiftLeft<16>(hn::Xor(bits, magnitude));
     // The exponent keeps half precision's bias; 2^112 makes up for it, subnormals included.
-    const auto scaled = hn::Mul(hn::BitCast(d, hn::ShiftLeft<13>(magnitude)), hn::Set(d, 5.192296858534828e33f));
+    const auto scaled =
+        hn::Mul(hn::BitCast(d, hn::ShiftLeft<13>(magnitude)), hn::Set(d, 5.192296858534828e33f));
     const auto not_finite = hn::Gt(magnitude, hn::Set(du, 0x7bffu));
     const auto exponent = hn::IfThenElseZero(not_finite, hn::Set(du, 0x7f800000u));
     return hn::BitCast(d, hn::Or(hn::Or(hn::BitCast(du, scaled), exponent), sign));

@@ -51,7 +51,8 @@ void force_simd_target(std::string_view name) {
   }
   if (forced == 0 && !name.empty()) {
     std::string allowed;
-    for (std::string_view known : simd_targets()) allowed += (allowed.empty() ? "" : ", ") + std::string(known);
+    for (std::string_view known : simd_targets())
+      allowed += (allowed.empty() ? "" : ", ") + std::string(known);
     throw Error(ErrorCode::kUsage,
                 "unknown SIMD target '" + std::string(name) + "'; this machine can run: " + allowed);
   }
@@ -65,7 +66,8 @@ std::string_view last_simd_target() {
 
 void note_simd_target(int64_t target) {
   // Written only when it changes: threads would otherwise fight for the cache line on every call.
-  if (last_target.load(std::memory_order_relaxed) != target) last_target.store(target, std::memory_order_relaxed);
+  if (last_target.load(std::memory_order_relaxed) != target)
+    last_target.store(target, std::memory_order_relaxed);
 }
 
 }  // namespace vase::kernels

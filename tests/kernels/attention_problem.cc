@@ -14,8 +14,8 @@
 namespace vase::kernels {
 namespace {
 
-constexpr int kFreeRows = 40;      // behind the last slot used
-constexpr int kGuard = 24;         // floats around outputs
+constexpr int kFreeRows = 40;  // behind the last slot used
+constexpr int kGuard = 24;     // floats around outputs
 constexpr float kSentinel = 1234.5f;
 
 void store(RowType type, std::byte* at, float x) {
@@ -31,8 +31,8 @@ void store(RowType type, std::byte* at, float x) {
 
 std::string ProblemShape::describe() const {
   std::ostringstream s;
-  s << "head_dim " << head_dim << ", group " << group << ", tokens " << tokens << ", slots_before " << slots_before
-    << (type == RowType::kF16 ? ", f16" : ", f32") << (strided ? ", strided" : "")
+  s << "head_dim " << head_dim << ", group " << group << ", tokens " << tokens << ", slots_before "
+    << slots_before << (type == RowType::kF16 ? ", f16" : ", f32") << (strided ? ", strided" : "")
     << (misaligned ? ", misaligned" : "") << (log_weight ? ", log-weight" : "");
   if (mass) s << ", mass over " << candidates << " from token " << first_token << " at " << temperature;
   return s.str();
@@ -53,7 +53,8 @@ AttentionProblem::AttentionProblem(const ProblemShape& shape) : shape_(shape) {
   queries_.assign(shape.tokens * args_.q_token_stride, std::numeric_limits<float>::quiet_NaN());
   for (int t = 0; t < shape.tokens; ++t) {
     for (int g = 0; g < shape.group; ++g) {
-      for (int i = 0; i < d; ++i) queries_[t * args_.q_token_stride + g * args_.q_head_stride + i] = normal(random);
+      for (int i = 0; i < d; ++i)
+        queries_[t * args_.q_token_stride + g * args_.q_head_stride + i] = normal(random);
     }
   }
   if (shape.log_weight) {
@@ -86,7 +87,8 @@ void AttentionProblem::fill_rows(std::vector<std::byte>& bytes, uint32_t seed) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
   for (int s = 0; s < slots; ++s) {
-    for (int i = 0; i < padded_row(shape_.head_dim); ++i) set(bytes, s, i, i < shape_.head_dim ? normal(random) : 0);
+    for (int i = 0; i < padded_row(shape_.head_dim); ++i)
+      set(bytes, s, i, i < shape_.head_dim ? normal(random) : 0);
   }
 }
 
@@ -132,7 +134,8 @@ AttentionProblem::Result AttentionProblem::collect(Call call) const {
 }
 
 AttentionProblem::Result AttentionProblem::run(Path path) const {
-  return collect([&](const SlotAttentionArgs& args, std::span<float> scratch) { slot_attention(path, args, scratch); });
+  return collect(
+      [&](const SlotAttentionArgs& args, std::span<float> scratch) { slot_attention(path, args, scratch); });
 }
 
 AttentionProblem::Result AttentionProblem::run_pieces(Path path, const std::vector<int>& order) const {

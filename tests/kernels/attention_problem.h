@@ -1,5 +1,5 @@
-// A slot-attention call on random data, laid out the hard way: NaN wherever the kernel must not read, sentinels
-// wherever it must not write, any alignment that the contract allows.
+// A slot-attention call on random data, laid out the hard way: NaN wherever the kernel must not read,
+// sentinels wherever it must not write, any alignment that the contract allows.
 #pragma once
 
 #include <cstddef>

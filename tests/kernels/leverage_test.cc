@@ -13,7 +13,8 @@ namespace {
 
 // Rows with a zero tail, as the cache stores them, read in reverse through an index.
 struct StoredRows {
-  StoredRows(RowType type, int width, int count) : bytes(size_t(count) * padded_row(width) * row_element_bytes(type)) {
+  StoredRows(RowType type, int width, int count)
+      : bytes(size_t(count) * padded_row(width) * row_element_bytes(type)) {
     std::mt19937 random(width);
     std::normal_distribution<float> normal;
     for (int r = 0; r < count; ++r) {
@@ -66,7 +67,8 @@ TEST(Leverage, FusedEqualsReference) {
           sketched_energy(Path::kFused, rows.view, gaussian, columns, actual);
           for (int i = 0; i < count; ++i) {
             // A column's dot product may cancel to nearly 0, so the typical energy of a row counts too.
-            ASSERT_NEAR(actual[i], expected[i], 2e-6 * (expected[i] + width * columns)) << width << " x " << columns << ", row " << i;
+            ASSERT_NEAR(actual[i], expected[i], 2e-6 * (expected[i] + width * columns))
+                << width << " x " << columns << ", row " << i;
           }
         });
       }

@@ -28,7 +28,8 @@ void on_every_path(Check check) {
 
 // Logits ln 1, ln 2, ln 5 by way of the log-weight alone: probabilities 1/8, 2/8, 5/8 by hand.
 TEST(SlotAttentionCases, HandComputed) {
-  ProblemShape shape{.head_dim = 32, .group = 1, .slots_before = 2, .type = RowType::kF32, .log_weight = true};
+  ProblemShape shape{
+      .head_dim = 32, .group = 1, .slots_before = 2, .type = RowType::kF32, .log_weight = true};
   shape.mass = true;
   shape.candidates = 2;
   AttentionProblem problem(shape);
@@ -58,7 +59,8 @@ TEST(SlotAttentionCases, HandComputed) {
 TEST(SlotAttentionCases, MassIsASoftmaxOverTheCandidates) {
   for (float temperature : {1.0f, 0.5f, 3.0f}) {
     for (int candidates : {1, 100, 256, 300, 512, 599, 601}) {
-      ProblemShape shape{.head_dim = 80, .group = 5, .slots_before = 600, .type = RowType::kF32, .log_weight = true};
+      ProblemShape shape{
+          .head_dim = 80, .group = 5, .slots_before = 600, .type = RowType::kF32, .log_weight = true};
       shape.mass = true;
       shape.candidates = candidates;
       shape.temperature = temperature;
@@ -79,14 +81,15 @@ TEST(SlotAttentionCases, MassIsASoftmaxOverTheCandidates) {
       }
       on_every_path([&](Path path) {
         const auto mass = problem.run(path).mass;
-        for (int s = 0; s < candidates; ++s) ASSERT_NEAR(mass[s], expected[s], 1e-5 * expected[s]) << "slot " << s;
+        for (int s = 0; s < candidates; ++s)
+          ASSERT_NEAR(mass[s], expected[s], 1e-5 * expected[s]) << "slot " << s;
       });
     }
   }
 }
 
-// A slot behind the candidates takes all attention, by far more than f32 can express as a ratio; the candidates
-// still share one unit per query.
+// A slot behind the candidates takes all attention, by far more than f32 can express as a ratio; the
+// candidates still share one unit per query.
 TEST(SlotAttentionCases, MassSurvivesADominantSlotBehindTheCandidates) {
   for (int candidates : {40, 256, 300}) {
     ProblemShape shape{.group = 3, .slots_before = 330, .log_weight = true};
@@ -176,7 +179,8 @@ TEST(SlotAttentionCases, HugeLogitsStayFinite) {
 TEST(SlotAttentionCases, FreeRowsAreNeverRead) {
   for (int n : {32, 64, 96, 48, 257, 511}) {
     for (int tokens : {1, 6}) {
-      ProblemShape shape{.head_dim = 100, .group = 3, .tokens = tokens, .slots_before = n - tokens, .strided = true};
+      ProblemShape shape{
+          .head_dim = 100, .group = 3, .tokens = tokens, .slots_before = n - tokens, .strided = true};
       shape.mass = true;
       shape.candidates = n / 2;
       const AttentionProblem poisoned(shape);

@@ -46,7 +46,8 @@ TEST(ValueRange, EqualsDoubleArithmetic) {
     EXPECT_EQ(value_magnitude(Magnitude::kRange, row), *high - *low);
     EXPECT_EQ(value_magnitude(Magnitude::kAbsMax, row), std::max(-*low, *high));
     EXPECT_NEAR(value_magnitude(Magnitude::kL2, row), std::sqrt(squares), 1e-5 * std::sqrt(squares));
-    EXPECT_NEAR(value_magnitude(Magnitude::kVariance, row), deviations / (width - 1), 1e-5 * deviations / width);
+    EXPECT_NEAR(value_magnitude(Magnitude::kVariance, row), deviations / (width - 1),
+                1e-5 * deviations / width);
   }
 }
 

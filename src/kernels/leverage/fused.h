@@ -7,7 +7,8 @@
 
 namespace vase::kernels::fused {
 
-void sketched_energy(const RowsView& rows, std::span<const float> gaussian, int columns, std::span<float> energy);
+void sketched_energy(const RowsView& rows, std::span<const float> gaussian, int columns,
+                     std::span<float> energy);
 void row_energy(const RowsView& rows, std::span<float> energy);
 
 }  // namespace vase::kernels::fused

@@ -20,7 +20,8 @@ float element(const RowsView& rows, size_t i, int channel) {
   return from_half(half);
 }
 
-void reference_energy(const RowsView& rows, std::span<const float> gaussian, int columns, std::span<float> energy) {
+void reference_energy(const RowsView& rows, std::span<const float> gaussian, int columns,
+                      std::span<float> energy) {
   for (size_t i = 0; i < energy.size(); ++i) {
     double sum = 0;
     for (int c = 0; c < columns; ++c) {

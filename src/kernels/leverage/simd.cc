@@ -42,8 +42,10 @@ struct Sketch {
   }
 };
 
-// Energies of `count` <= kRowTile rows over the columns [first, first + kColumnTile * kLanes), added to energy.
-void add_energy(const RowsView& rows, size_t row0, int count, const Sketch& sketch, int first, float* energy) {
+// Energies of `count` <= kRowTile rows over the columns [first, first + kColumnTile * kLanes), added to
+// energy.
+void add_energy(const RowsView& rows, size_t row0, int count, const Sketch& sketch, int first,
+                float* energy) {
   const F32 d;
   HWY_ALIGN float channels[kRowTile][kBlock];
   F32V sum[kRowTile][kColumnTile];
@@ -54,7 +56,8 @@ void add_energy(const RowsView& rows, size_t row0, int count, const Sketch& sket
     const int n = std::min(kBlock, sketch.head_dim - begin);
     for (int r = 0; r < kRowTile; ++r) {
       const void* row = rows.row(row0 + std::min(r, count - 1));
-      for (int i = 0; i < n; i += kLanes) hn::Store(load_row(d, row, rows.type, begin + i), d, channels[r] + i);
+      for (int i = 0; i < n; i += kLanes)
+        hn::Store(load_row(d, row, rows.type, begin + i), d, channels[r] + i);
     }
     for (int i = 0; i < n; ++i) {
       for (int c = 0; c < kColumnTile; ++c) {
@@ -104,7 +107,8 @@ namespace vase::kernels::fused {
 HWY_EXPORT(SketchedEnergy);
 HWY_EXPORT(RowEnergy);
 
-void sketched_energy(const RowsView& rows, std::span<const float> gaussian, int columns, std::span<float> energy) {
+void sketched_energy(const RowsView& rows, std::span<const float> gaussian, int columns,
+                     std::span<float> energy) {
   HWY_DYNAMIC_DISPATCH(SketchedEnergy)(rows, gaussian.data(), columns, energy.data(), energy.size());
 }
 

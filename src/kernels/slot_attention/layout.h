@@ -25,14 +25,22 @@ inline bool has_mass(const SlotAttentionArgs& args, int token) {
   return args.mass.sum != nullptr && token >= args.mass.first_token;
 }
 
-// A run is handled in tiles of tokens; a query row is (token in tile, query head). Prefill shares each decoded row of
-// keys and values among the query rows of a tile; decode has one token.
+// Slots that are worked on at a time; prefill holds their rows in L1 beside the queries of a tile.
+inline constexpr int kBlock = 32;
+
+// Floats from one row's logits to the next. Not a power of two: prefill writes many rows side by side, and
+// equal addresses modulo 4 KiB would crowd into a few sets of the L1 cache.
+inline constexpr int kProbStride = kSegment + 16;
+
+// A run is handled in tiles of tokens; a query row is (token in tile, query head). Prefill shares each
+// decoded row of keys and values among the query rows of a tile; decode has one token.
 class Layout {
  public:
   static constexpr int kTileRows = 64;
 
   // A null scratch is enough to ask for floats().
-  Layout(const SlotAttentionArgs& args, float* scratch) : group_(args.group), padded_(padded_row(args.head_dim)) {
+  Layout(const SlotAttentionArgs& args, float* scratch)
+      : group_(args.group), padded_(padded_row(args.head_dim)) {
     const bool decode = args.tokens == 1;
     const bool mass = args.mass.sum != nullptr;
     const int candidate_segments = mass ? (args.mass.candidates + kSegment - 1) / kSegment : 0;
@@ -56,12 +64,11 @@ class Layout {
     partial_ = take(partial_records_ * rows * padded);
     max_ = take(prob_records_ * rows);
     sum_ = take(prob_records_ * rows);
-    probs_ = take(prob_records_ * rows * kSegment);
+    probs_ = take(prob_records_ * rows * kProbStride);
     mass_max_ = take(candidate_segments * rows);
     mass_sum_ = take(candidate_segments * rows);
-    mass_probs_ = take(mass_records_ * rows * kSegment);
-    keys_ = take(decode ? 0 : kSegment * padded);
-    values_ = take(decode ? 0 : kSegment * padded);
+    mass_probs_ = take(mass_records_ * rows * kProbStride);
+    block_ = take(decode ? 0 : kBlock * padded);
     floats_ = next + kAlign;
     if (scratch != nullptr) base_ = aligned(scratch);
   }
@@ -81,23 +88,27 @@ class Layout {
   float* partial(int segment, int row) const {
     return base_ + partial_ + (size_t(record(segment, partial_records_)) * rows_ + row) * padded_;
   }
-  float& max(int segment, int row) const { return base_[max_ + record(segment, prob_records_) * rows_ + row]; }
-  float& sum(int segment, int row) const { return base_[sum_ + record(segment, prob_records_) * rows_ + row]; }
+  float& max(int segment, int row) const {
+    return base_[max_ + record(segment, prob_records_) * rows_ + row];
+  }
+  float& sum(int segment, int row) const {
+    return base_[sum_ + record(segment, prob_records_) * rows_ + row];
+  }
   float* probs(int segment, int row) const {
-    return base_ + probs_ + (size_t(record(segment, prob_records_)) * rows_ + row) * kSegment;
+    return base_ + probs_ + (size_t(record(segment, prob_records_)) * rows_ + row) * kProbStride;
   }
 
-  // The same three over the candidates alone. Probabilities get a place of their own only where they differ from
-  // those of attention: in the segment that the candidates end in, and everywhere when temperature is not 1.
+  // The same three over the candidates alone. Probabilities get a place of their own only where they differ
+  // from those of attention: in the segment that the candidates end in, and everywhere when temperature is
+  // not 1.
   float& mass_max(int segment, int row) const { return base_[mass_max_ + segment * rows_ + row]; }
   float& mass_sum(int segment, int row) const { return base_[mass_sum_ + segment * rows_ + row]; }
   float* mass_probs(int segment, int row) const {
-    return base_ + mass_probs_ + (size_t(record(segment, mass_records_)) * rows_ + row) * kSegment;
+    return base_ + mass_probs_ + (size_t(record(segment, mass_records_)) * rows_ + row) * kProbStride;
   }
 
-  // One segment's rows decoded to f32 (prefill).
-  float* keys() const { return base_ + keys_; }
-  float* values() const { return base_ + values_; }
+  // One block of rows decoded to f32 (prefill).
+  float* rows() const { return base_ + block_; }
 
  private:
   static constexpr size_t kAlign = 16;  // floats: one cache line
@@ -113,7 +124,7 @@ class Layout {
   int partial_records_, prob_records_, mass_records_;
   // Offsets from base_, in floats.
   size_t query_, result_, result_max_, result_sum_, partial_, max_, sum_, probs_;
-  size_t mass_max_, mass_sum_, mass_probs_, keys_, values_;
+  size_t mass_max_, mass_sum_, mass_probs_, block_;
   size_t floats_;
   float* base_ = nullptr;
 };

@@ -1,5 +1,5 @@
-// Attention mass over the candidates, out of the probabilities that attention has computed. It never touches what
-// attention reads, so the output has the same bits with and without it.
+// Attention mass over the candidates, out of the probabilities that attention has computed. It never touches
+// what attention reads, so the output has the same bits with and without it.
 #if defined(VASE_SLOT_ATTENTION_MASS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VASE_SLOT_ATTENTION_MASS_INL_H_
 #undef VASE_SLOT_ATTENTION_MASS_INL_H_
@@ -18,10 +18,10 @@ HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
 
-// Probabilities of a row's candidates where those of attention do not serve: relative to the candidates' own maximum
-// (slots behind them may dwarf it) and at the temperature asked for. `logits` are complete.
-HWY_INLINE void own_mass_probs(const SlotAttentionArgs& args, const Layout& layout, int token, int row, int segment,
-                               const float* logits) {
+// Probabilities of a row's candidates where those of attention do not serve: relative to the candidates' own
+// maximum (slots behind them may dwarf it) and at the temperature asked for. `logits` are complete.
+HWY_INLINE void own_mass_probs(const SlotAttentionArgs& args, const Layout& layout, int token, int row,
+                               int segment, const float* logits) {
   const int n = slots_in_segment(visible_candidates(args, token), segment);
   float* p = layout.mass_probs(segment, row);
   std::copy_n(logits, n, p);
@@ -45,19 +45,21 @@ HWY_INLINE void mass_factors(const SlotAttentionArgs& args, const Layout& layout
 }
 
 // mass[s] += sum over the group of p[g][s] * factor[g], for the first n slots of a segment.
-HWY_INLINE void add_segment_mass(const Layout& layout, const float* p, int segment, int row0, int n, float* mass) {
+HWY_INLINE void add_segment_mass(const Layout& layout, const float* p, int segment, int row0, int n,
+                                 float* mass) {
   const F32 d;
   const int group = layout.group();
   int s = 0;
   for (; s + kLanes <= n; s += kLanes) {
     F32V sum = load_row(d, mass + s);
     for (int g = 0; g < group; ++g) {
-      sum = hn::MulAdd(load_row(d, p + g * kSegment + s), hn::Set(d, layout.mass_sum(segment, row0 + g)), sum);
+      sum = hn::MulAdd(load_row(d, p + g * kProbStride + s), hn::Set(d, layout.mass_sum(segment, row0 + g)),
+                       sum);
     }
     hn::StoreU(sum, d, mass + s);
   }
   for (; s < n; ++s) {
-    for (int g = 0; g < group; ++g) mass[s] += p[g * kSegment + s] * layout.mass_sum(segment, row0 + g);
+    for (int g = 0; g < group; ++g) mass[s] += p[g * kProbStride + s] * layout.mass_sum(segment, row0 + g);
   }
 }
 

@@ -39,9 +39,11 @@ void compute_logits(const SlotAttentionArgs& args, const float* q, int slots, co
   }
 }
 
-// Softmax of logits[0..n) / temperature as a maximum and a sum; a maximum of -inf means that nothing has weight.
+// Softmax of logits[0..n) / temperature as a maximum and a sum; a maximum of -inf means that nothing has
+// weight.
 struct Softmax {
-  Softmax(const double* logits_in, int n, double temperature_in) : logits(logits_in), temperature(temperature_in) {
+  Softmax(const double* logits_in, int n, double temperature_in)
+      : logits(logits_in), temperature(temperature_in) {
     for (int s = 0; s < n; ++s) max = std::fmax(max, logits[s]);
     for (int s = 0; s < n && !empty(); ++s) sum += std::exp((logits[s] - max) / temperature);
   }

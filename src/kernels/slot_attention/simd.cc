@@ -18,12 +18,11 @@ namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
 
 inline constexpr size_t kPrefetchBytes = 16 * 1024;  // ahead of use, in each of the two streams
-inline constexpr int kKeyBlock = 16;    // prefill: slots that stay in L1 while all tokens of a tile pass over them
-inline constexpr int kValueBlock = 32;  // slots between loads and stores of the accumulators
 
 template <class T>
-Rows<T> segment_rows(const RowsView& view, int padded, int segment) {
-  return {static_cast<const std::byte*>(view.base) + size_t(segment) * kSegment * view.stride, view.stride, padded};
+Rows<T> segment_rows(const RowsView& view, int padded, int segment, int begin = 0) {
+  const size_t slot = size_t(segment) * kSegment + begin;
+  return {static_cast<const std::byte*>(view.base) + slot * view.stride, view.stride, padded};
 }
 
 // Rows to come, in whole rows, so that a stride beyond the row's own bytes is skipped.
@@ -36,7 +35,8 @@ Rows<T> with_prefetch(Rows<T> rows) {
 // Scaled, zero-padded copies of the queries of tokens [first, first + tokens), and an empty running result.
 void load_queries(const SlotAttentionArgs& args, const Layout& layout, int first, int tokens) {
   for (int row = 0; row < tokens * args.group; ++row) {
-    const float* q = args.q + (first + row / args.group) * args.q_token_stride + row % args.group * args.q_head_stride;
+    const float* q =
+        args.q + (first + row / args.group) * args.q_token_stride + row % args.group * args.q_head_stride;
     float* copy = layout.query(row);
     for (int i = 0; i < args.head_dim; ++i) copy[i] = q[i] * args.scale;
     std::fill(copy + args.head_dim, copy + layout.padded(), 0.0f);
@@ -46,7 +46,8 @@ void load_queries(const SlotAttentionArgs& args, const Layout& layout, int first
   }
 }
 
-// Logits of one token's rows in a segment -> probabilities relative to each row's maximum, for attention and mass.
+// Logits of one token's rows in a segment -> probabilities relative to each row's maximum, for attention and
+// mass.
 void segment_softmax(const SlotAttentionArgs& args, const Layout& layout, int token, int row0, int segment) {
   const int n = slots_in_segment(visible_slots(args, token), segment);
   const bool mass = has_mass(args, token) && slots_in_segment(visible_candidates(args, token), segment) > 0;
@@ -88,8 +89,8 @@ void fold(const Layout& layout, int segment, int row) {
 
 void store_results(const SlotAttentionArgs& args, const Layout& layout, int first, int tokens) {
   for (int row = 0; row < tokens * args.group; ++row) {
-    float* out =
-        args.out + (first + row / args.group) * args.out_token_stride + row % args.group * args.out_head_stride;
+    float* out = args.out + (first + row / args.group) * args.out_token_stride +
+                 row % args.group * args.out_head_stride;
     const float sum = layout.result_sum(row);
     const float* result = layout.result(row);
     for (int i = 0; i < args.head_dim; ++i) out[i] = sum == 0 ? 0.0f : result[i] / sum;
@@ -101,47 +102,52 @@ void decode_segment(const SlotAttentionArgs& args, const Layout& layout, int seg
   const int n = slots_in_segment(args.slots(), segment);
   const auto keys = with_prefetch(segment_rows<T>(args.k, layout.padded(), segment));
   const auto values = with_prefetch(segment_rows<T>(args.v, layout.padded(), segment));
-  for (int s = 0; s < n; s += kKeyBlock) {
-    dots(layout.query(0), args.group, keys, s, std::min(s + kKeyBlock, n), layout.probs(segment, 0));
+  for (int s = 0; s < n; s += kBlock) {
+    dots(layout.query(0), args.group, keys, s, std::min(s + kBlock, n), layout.probs(segment, 0));
   }
   segment_softmax(args, layout, 0, 0, segment);
-  for (int s = 0; s < n; s += kValueBlock) {
-    weigh_values(layout.probs(segment, 0), args.group, values, s, std::min(s + kValueBlock, n),
+  for (int s = 0; s < n; s += kBlock) {
+    weigh_values(layout.probs(segment, 0), args.group, values, s, std::min(s + kBlock, n),
                  layout.partial(segment, 0));
   }
 }
 
-// A segment's first n rows as f32: the rows themselves, or a decoded copy.
-Rows<float> f32_rows(const RowsView& view, int padded, int segment, int n, float* copy) {
-  if (view.type == RowType::kF32) return segment_rows<float>(view, padded, segment);
+// Rows [begin, end) of a segment as f32: the rows themselves, or a decoded copy. Indexed from 0.
+Rows<float> f32_rows(const RowsView& view, int padded, int segment, int begin, int end, float* copy) {
+  if (view.type == RowType::kF32) return segment_rows<float>(view, padded, segment, begin);
   const F32 d;
-  const auto rows = segment_rows<hwy::float16_t>(view, padded, segment);
-  for (int s = 0; s < n; ++s) {
-    for (int i = 0; i < padded; i += kLanes) hn::StoreU(load_row(d, rows.row(s) + i), d, copy + s * padded + i);
+  const auto rows = segment_rows<hwy::float16_t>(view, padded, segment, begin);
+  for (int s = 0; s < end - begin; ++s) {
+    for (int i = 0; i < padded; i += kLanes)
+      hn::StoreU(load_row(d, rows.row(s) + i), d, copy + s * padded + i);
   }
   return {reinterpret_cast<const std::byte*>(copy), padded * sizeof(float), padded};
 }
 
-// One segment for `tokens` tokens from `first`, causal: each token stops at its own last slot.
-void prefill_segment(const SlotAttentionArgs& args, const Layout& layout, int first, int tokens, int segment) {
-  const int n = slots_in_segment(visible_slots(args, first + tokens - 1), segment);
-  const auto keys = f32_rows(args.k, layout.padded(), segment, n, layout.keys());
-  const auto values = f32_rows(args.v, layout.padded(), segment, n, layout.values());
+// One segment for `tokens` tokens from `first`, causal: each token stops at its own last slot. A block of
+// rows is decoded once and stays in L1 while all tokens pass over it.
+void prefill_segment(const SlotAttentionArgs& args, const Layout& layout, int first, int tokens,
+                     int segment) {
+  const int padded = layout.padded(), group = args.group;
   const auto seen = [&](int t) { return slots_in_segment(visible_slots(args, first + t), segment); };
-  for (int s = 0; s < n; s += kKeyBlock) {
+  const int n = seen(tokens - 1);
+  for (int s = 0; s < n; s += kBlock) {
+    const auto keys = f32_rows(args.k, padded, segment, s, std::min(s + kBlock, n), layout.rows());
     for (int t = 0; t < tokens; ++t) {
-      const int row = t * args.group, end = std::min(s + kKeyBlock, seen(t));
-      if (s < end) dots(layout.query(row), args.group, keys, s, end, layout.probs(segment, row));
+      const int end = std::min(kBlock, seen(t) - s);
+      if (end > 0) dots(layout.query(t * group), group, keys, 0, end, layout.probs(segment, t * group) + s);
     }
   }
-  for (int t = 0; t < tokens; ++t) segment_softmax(args, layout, first + t, t * args.group, segment);
-  for (int s = 0; s < n; s += kValueBlock) {
+  for (int t = 0; t < tokens; ++t) segment_softmax(args, layout, first + t, t * group, segment);
+  for (int s = 0; s < n; s += kBlock) {
+    const auto values = f32_rows(args.v, padded, segment, s, std::min(s + kBlock, n), layout.rows());
     for (int t = 0; t < tokens; ++t) {
-      const int row = t * args.group, end = std::min(s + kValueBlock, seen(t));
-      if (s < end) weigh_values(layout.probs(segment, row), args.group, values, s, end, layout.partial(segment, row));
+      const int row = t * group, end = std::min(kBlock, seen(t) - s);
+      if (end > 0)
+        weigh_values(layout.probs(segment, row) + s, group, values, 0, end, layout.partial(segment, row));
     }
   }
-  for (int row = 0; row < tokens * args.group; ++row) fold(layout, segment, row);
+  for (int row = 0; row < tokens * group; ++row) fold(layout, segment, row);
 }
 
 void prefill(const SlotAttentionArgs& args, const Layout& layout) {
@@ -149,13 +155,16 @@ void prefill(const SlotAttentionArgs& args, const Layout& layout) {
     const int tokens = std::min(layout.tile_tokens(), args.tokens - first);
     load_queries(args, layout, first, tokens);
     const int segments = (visible_slots(args, first + tokens - 1) + kSegment - 1) / kSegment;
-    for (int segment = 0; segment < segments; ++segment) prefill_segment(args, layout, first, tokens, segment);
+    for (int segment = 0; segment < segments; ++segment)
+      prefill_segment(args, layout, first, tokens, segment);
     store_results(args, layout, first, tokens);
     add_mass(args, layout, first, tokens);
   }
 }
 
-void Prepare(const SlotAttentionArgs& args, float* scratch) { load_queries(args, Layout(args, scratch), 0, 1); }
+void Prepare(const SlotAttentionArgs& args, float* scratch) {
+  load_queries(args, Layout(args, scratch), 0, 1);
+}
 
 void Segment(const SlotAttentionArgs& args, int segment, float* scratch) {
   note_simd_target(HWY_TARGET);

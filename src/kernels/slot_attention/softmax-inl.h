@@ -56,8 +56,8 @@ HWY_INLINE float segment_max(const float* logits, int n) {
   return hn::GetLane(hn::MaxOfLanes(d, max));
 }
 
-// p[s] = exp((logits[s] - max) * sharpness), s < padded_count(n); returns their sum. p may be logits. Everything is 0
-// when max is -inf.
+// p[s] = exp((logits[s] - max) * sharpness), s < padded_count(n); returns their sum. p may be logits.
+// Everything is 0 when max is -inf.
 HWY_INLINE float segment_exp(const float* logits, int n, float max, float sharpness, float* p) {
   const F32 d;
   const F32V origin = hn::Set(d, max == kMinusInfinity ? 0.0f : max);

@@ -1,6 +1,7 @@
-// Register tiles of slot attention: query heads x slots for the logits, query heads x channels for the values.
-// Decode runs them on rows as stored, prefill on a segment decoded to f32. Every logit and every output channel is
-// one chain of fused multiply-adds in a fixed order, whatever tile it falls into, so both give the same bits.
+// Register tiles of slot attention: query heads x slots for the logits, query heads x channels for the
+// values. Decode runs them on rows as stored, prefill on a segment decoded to f32. Every logit and every
+// output channel is one chain of fused multiply-adds in a fixed order, whatever tile it falls into, so both
+// give the same bits.
 #if defined(VASE_SLOT_ATTENTION_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VASE_SLOT_ATTENTION_TILES_INL_H_
 #undef VASE_SLOT_ATTENTION_TILES_INL_H_
@@ -15,7 +16,7 @@
 #include <cstdint>
 
 #include "kernels/rows-inl.h"
-#include "kernels/slot_attention/slot_attention.h"
+#include "kernels/slot_attention/layout.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
@@ -32,7 +33,8 @@ inline constexpr int kAccumulators = (HWY_TARGET == HWY_AVX3 || HWY_TARGET == HW
 inline constexpr int kSlotTile = 4;
 inline constexpr int kMaxHeads = kAccumulators / kSlotTile;
 
-// Consecutive rows of one segment. `ahead` > 0: while a row is used, the one this many bytes further is fetched to L2.
+// Consecutive rows of one segment. `ahead` > 0: while a row is used, the one this many bytes further is
+// fetched to L2.
 template <class T>
 struct Rows {
   const std::byte* base;
@@ -45,17 +47,24 @@ struct Rows {
 
 template <class T>
 HWY_INLINE void prefetch_ahead(const Rows<T>& rows, int i) {
-  // An address behind the last row is only a hint that the machine drops; as a number it needs no object there.
+  // An address behind the last row is only a hint that the machine drops; as a number it needs no object
+  // there.
   const uintptr_t from = reinterpret_cast<uintptr_t>(rows.row(i)) + rows.ahead;
   for (size_t at = 0; at < rows.padded * sizeof(T); at += 64) {
     __builtin_prefetch(reinterpret_cast<const void*>(from + at), 0, 2);
   }
 }
 
+// out[j] = sum of the lanes of v[j], the same tree of additions for each j.
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE void store_sums(F32, const F32V (&v)[kSlotTile], float* HWY_RESTRICT out) {
+  for (int j = 0; j < kSlotTile; ++j) out[j] = hn::GetLane(v[j]);
+}
+#else
 // Adds up the 128-bit blocks of v and stores the four sums.
 template <class D, class V>
 HWY_INLINE void store_block_sums(D d, V v, float* HWY_RESTRICT out) {
-  if constexpr (hn::MaxLanes(D()) <= 4) {
+  if constexpr (hn::MaxLanes(D()) == 4) {
     hn::StoreU(v, d, out);
   } else {
     const hn::Half<D> half;
@@ -63,25 +72,19 @@ HWY_INLINE void store_block_sums(D d, V v, float* HWY_RESTRICT out) {
   }
 }
 
-// out[j] = sum of the lanes of v[j], the same tree of additions for each j.
-template <class D, class V>
-HWY_INLINE void store_sums(D d, const V (&v)[kSlotTile], float* HWY_RESTRICT out) {
-  if constexpr (hn::MaxLanes(D()) == 1) {
-    for (int j = 0; j < kSlotTile; ++j) out[j] = hn::GetLane(v[j]);
-  } else {
-    const hn::Repartition<uint64_t, D> d64;
-    const V ab = hn::Add(hn::InterleaveLower(d, v[0], v[1]), hn::InterleaveUpper(d, v[0], v[1]));
-    const V cd = hn::Add(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3]));
-    const auto ab64 = hn::BitCast(d64, ab), cd64 = hn::BitCast(d64, cd);
-    store_block_sums(d,
-                     hn::Add(hn::BitCast(d, hn::InterleaveLower(d64, ab64, cd64)),
-                             hn::BitCast(d, hn::InterleaveUpper(d64, ab64, cd64))),
-                     out);
-  }
+HWY_INLINE void store_sums(F32 d, const F32V (&v)[kSlotTile], float* HWY_RESTRICT out) {
+  const hn::Repartition<uint64_t, F32> d64;
+  const F32V ab = hn::Add(hn::InterleaveLower(d, v[0], v[1]), hn::InterleaveUpper(d, v[0], v[1]));
+  const F32V cd = hn::Add(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3]));
+  const auto ab64 = hn::BitCast(d64, ab), cd64 = hn::BitCast(d64, cd);
+  const F32V low = hn::BitCast(d, hn::InterleaveLower(d64, ab64, cd64));
+  const F32V high = hn::BitCast(d, hn::InterleaveUpper(d64, ab64, cd64));
+  store_block_sums(d, hn::Add(low, high), out);
 }
+#endif
 
-// logits[h][s] = q[h] . row[s] for s in [begin, end), begin a multiple of kSlotTile. The last tile stores numbers
-// without meaning up to the next multiple of kSlotTile.
+// logits[h][s] = q[h] . row[s] for s in [begin, end), begin a multiple of kSlotTile. The last tile stores
+// numbers without meaning up to the next multiple of kSlotTile.
 template <int H, class T>
 HWY_NOINLINE void dot_tiles(const float* HWY_RESTRICT q, const Rows<T> rows, int begin, int end,
                             float* HWY_RESTRICT logits) {
@@ -103,11 +106,12 @@ HWY_NOINLINE void dot_tiles(const float* HWY_RESTRICT q, const Rows<T> rows, int
         for (int h = 0; h < H; ++h) sum[h][j] = hn::MulAdd(head[h], x, sum[h][j]);
       }
     }
-    for (int h = 0; h < H; ++h) store_sums(d, sum[h], logits + h * kSegment + s);
+    for (int h = 0; h < H; ++h) store_sums(d, sum[h], logits + h * kProbStride + s);
   }
 }
 
-// acc[h][c] += sum over s in [begin, end) of p[h][s] * row[s][c], ascending, for C vectors of channels from `channel`.
+// acc[h][c] += sum over s in [begin, end) of p[h][s] * row[s][c], ascending, for C vectors of channels from
+// `channel`.
 template <int H, int C, class T>
 HWY_INLINE void value_tile(const float* HWY_RESTRICT p, const Rows<T>& rows, int begin, int end, int channel,
                            float* HWY_RESTRICT acc) {
@@ -121,7 +125,7 @@ HWY_INLINE void value_tile(const float* HWY_RESTRICT p, const Rows<T>& rows, int
     const T* row = rows.row(s) + channel;
     if (prefetch) prefetch_ahead(rows, s);
     F32V weight[H];
-    for (int h = 0; h < H; ++h) weight[h] = hn::Set(d, p[h * kSegment + s]);
+    for (int h = 0; h < H; ++h) weight[h] = hn::Set(d, p[h * kProbStride + s]);
     for (int c = 0; c < C; ++c) {
       const F32V x = load_row(d, row + c * kLanes);
       for (int h = 0; h < H; ++h) sum[h][c] = hn::MulAdd(weight[h], x, sum[h][c]);
@@ -133,8 +137,8 @@ HWY_INLINE void value_tile(const float* HWY_RESTRICT p, const Rows<T>& rows, int
 }
 
 template <int H, int C, class T>
-HWY_INLINE void value_channels(const float* HWY_RESTRICT p, const Rows<T>& rows, int begin, int end, int channel,
-                               float* HWY_RESTRICT acc) {
+HWY_INLINE void value_channels(const float* HWY_RESTRICT p, const Rows<T>& rows, int begin, int end,
+                               int channel, float* HWY_RESTRICT acc) {
   for (; channel + C * kLanes <= rows.padded; channel += C * kLanes) {
     value_tile<H, C>(p, rows, begin, end, channel, acc);
   }
@@ -168,17 +172,23 @@ struct DotTile {
 
   HWY_INLINE void operator()(int heads, int first, const Rows<T>& rows) const {
     const float* tile_q = q + first * rows.padded;
-    float* tile_logits = logits + first * kSegment;
+    float* tile_logits = logits + first * kProbStride;
     switch (heads) {
-      case 1: return dot_tiles<1>(tile_q, rows, begin, end, tile_logits);
-      case 2: return dot_tiles<2>(tile_q, rows, begin, end, tile_logits);
-      case 3: return dot_tiles<3>(tile_q, rows, begin, end, tile_logits);
+      case 1:
+        return dot_tiles<1>(tile_q, rows, begin, end, tile_logits);
+      case 2:
+        return dot_tiles<2>(tile_q, rows, begin, end, tile_logits);
+      case 3:
+        return dot_tiles<3>(tile_q, rows, begin, end, tile_logits);
     }
     if constexpr (kMaxHeads > 3) {
       switch (heads) {
-        case 4: return dot_tiles<4>(tile_q, rows, begin, end, tile_logits);
-        case 5: return dot_tiles<5>(tile_q, rows, begin, end, tile_logits);
-        case 6: return dot_tiles<6>(tile_q, rows, begin, end, tile_logits);
+        case 4:
+          return dot_tiles<4>(tile_q, rows, begin, end, tile_logits);
+        case 5:
+          return dot_tiles<5>(tile_q, rows, begin, end, tile_logits);
+        case 6:
+          return dot_tiles<6>(tile_q, rows, begin, end, tile_logits);
       }
     }
   }
@@ -191,24 +201,30 @@ struct ValueTile {
   float* acc;
 
   HWY_INLINE void operator()(int heads, int first, const Rows<T>& rows) const {
-    const float* tile_p = p + first * kSegment;
+    const float* tile_p = p + first * kProbStride;
     float* tile_acc = acc + first * rows.padded;
     switch (heads) {
-      case 1: return value_tiles<1>(tile_p, rows, begin, end, tile_acc);
-      case 2: return value_tiles<2>(tile_p, rows, begin, end, tile_acc);
-      case 3: return value_tiles<3>(tile_p, rows, begin, end, tile_acc);
+      case 1:
+        return value_tiles<1>(tile_p, rows, begin, end, tile_acc);
+      case 2:
+        return value_tiles<2>(tile_p, rows, begin, end, tile_acc);
+      case 3:
+        return value_tiles<3>(tile_p, rows, begin, end, tile_acc);
     }
     if constexpr (kMaxHeads > 3) {
       switch (heads) {
-        case 4: return value_tiles<4>(tile_p, rows, begin, end, tile_acc);
-        case 5: return value_tiles<5>(tile_p, rows, begin, end, tile_acc);
-        case 6: return value_tiles<6>(tile_p, rows, begin, end, tile_acc);
+        case 4:
+          return value_tiles<4>(tile_p, rows, begin, end, tile_acc);
+        case 5:
+          return value_tiles<5>(tile_p, rows, begin, end, tile_acc);
+        case 6:
+          return value_tiles<6>(tile_p, rows, begin, end, tile_acc);
       }
     }
   }
 };
 
-// logits[g][s] += nothing: writes q[g] . k[s] for all heads of the group and s in [begin, end).
+// logits[g][s] = q[g] . k[s] for all heads of the group and s in [begin, end).
 template <class T>
 HWY_INLINE void dots(const float* q, int group, const Rows<T>& rows, int begin, int end, float* logits) {
   for_head_tiles(group, rows, DotTile<T>{q, begin, end, logits});

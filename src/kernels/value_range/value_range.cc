@@ -8,8 +8,8 @@
 namespace vase::kernels {
 namespace {
 
-// Folds a row lane by lane, so that the compiler can keep the lanes in vector registers: lane[i % kLanes] takes
-// element i. The caller combines the lanes.
+// Folds a row lane by lane, so that the compiler can keep the lanes in vector registers: lane[i % kLanes]
+// takes element i. The caller combines the lanes.
 constexpr size_t kLanes = 16;
 using Lanes = std::array<float, kLanes>;
 
@@ -58,10 +58,14 @@ float absmax(std::span<const float> row) {
 float value_magnitude(Magnitude kind, std::span<const float> row) {
   if (row.empty()) return 0;
   switch (kind) {
-    case Magnitude::kRange: return range(row);
-    case Magnitude::kVariance: return variance(row);
-    case Magnitude::kL2: return std::sqrt(sum_of(row, [](float x) { return x * x; }));
-    case Magnitude::kAbsMax: return absmax(row);
+    case Magnitude::kRange:
+      return range(row);
+    case Magnitude::kVariance:
+      return variance(row);
+    case Magnitude::kL2:
+      return std::sqrt(sum_of(row, [](float x) { return x * x; }));
+    case Magnitude::kAbsMax:
+      return absmax(row);
   }
   return 0;
 }
