@@ -18,6 +18,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"run", "answer one prompt", run_command},
     {"info", "show a model's shape and what each budget costs", info_command},
+    {"bench", "time generation, beside libllama", bench_command},
 };
 
 void print_usage(FILE* out) {

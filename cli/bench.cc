@@ -1,0 +1,93 @@
+// `vase bench`: generation speed at a depth, ours and libllama's in turn.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "bench_report.h"
+#include "commands.h"
+#include "end_to_end/decode_bench.h"
+#include "flags.h"
+#include "synthetic/synthetic_model.h"
+#include "vase/error.h"
+
+namespace vase::cli {
+namespace {
+
+struct BenchOptions {
+  bench::DecodeBenchOptions bench;
+  CacheFlags cache;
+  std::vector<std::string> policies;
+  std::string model, shape, weights = "q4_0", cache_dir, peer = "none";
+  bool json = false;
+};
+
+std::string default_cache_dir() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  const std::filesystem::path base = cache && *cache ? cache : std::filesystem::path(home ? home : "/tmp") / ".cache";
+  return (base / "vase" / "synthetic").string();
+}
+
+void add_flags(CLI::App& app, BenchOptions& o) {
+  add_text(app, "--model", o.model, "GGUF file");
+  add_text(app, "--shape", o.shape, "or random weights: qwen3-0.6b, qwen3-4b or qwen3-14b");
+  add_text(app, "--weights", o.weights, "of --shape: f16, q8_0, q4_0 or q4_k (q4_0)");
+  add_text(app, "--cache-dir", o.cache_dir, "where random-weight models are kept");
+  add_integer(app, "--depth", o.bench.depth, 0, 1 << 20, "tokens seen before the first timed one (0)");
+  add_integer(app, "--batch", o.bench.engine.sequences, 1, 256, "sequences at the same time (1)");
+  add_integer(app, "--tokens", o.bench.tokens, 1, 1 << 16, "timed tokens per repeat and sequence (64)");
+  add_integer(app, "--repeats", o.bench.repeats, 1, 1000, "timed repeats, all candidates in turn (5)");
+  add_integer(app, "--threads", o.bench.engine.threads, 1, 256, "one per physical core when absent");
+  add_choice<std::string>(app, "--peer", o.peer, {{"none", "none"}, {"llama", "llama"}},
+                          "also time libllama on the same file, with and without flash attention: none or llama (none)");
+  add_choice<AttentionPath>(app, "--path", o.bench.engine.path,
+                            {{"fused", AttentionPath::kFused}, {"reference", AttentionPath::kReference}},
+                            "implementation of attention: fused or reference (fused)");
+  app.add_flag("--json", o.json, "print one JSON object instead of a table");
+  o.cache.add_to(app);
+  app.remove_option(app.get_option("--policy"));
+  app.add_option("--policy", o.policies, "what to keep; repeatable, one row each (vase-attnv)")
+      ->type_name("")
+      ->allow_extra_args(false);
+}
+
+std::string model_path(const BenchOptions& o) {
+  if (o.model.empty() == o.shape.empty()) {
+    throw Error(ErrorCode::kUsage, "give either --model FILE or --shape NAME");
+  }
+  if (!o.model.empty()) return o.model;
+  return synthetic::synthetic_model(o.shape, o.weights, o.cache_dir.empty() ? default_cache_dir() : o.cache_dir);
+}
+
+void show_progress(int done, int total) {
+  if (!isatty(STDERR_FILENO)) return;
+  std::fprintf(stderr, "\rtimed %d of %d%s", done, total, done == total ? "\n" : "");
+}
+
+}  // namespace
+
+int bench_command(const Arguments& arguments) {
+  BenchOptions o;
+  CLI::App app("Times generation at a depth. Caches are filled at once, not by generating.", "bench");
+  add_flags(app, o);
+  if (!parse(app, arguments)) return kExitOk;
+
+  o.bench.model_path = model_path(o);
+  o.bench.peer_llama = o.peer == "llama";
+  o.bench.cache = o.cache.options;
+  if (o.policies.empty()) o.policies = {o.cache.policy};
+  o.bench.policies.clear();
+  for (const std::string& policy : o.policies) {
+    CacheFlags flags = o.cache;
+    flags.policy = policy;
+    o.bench.policies.push_back(flags.parse_policy().text());
+  }
+  const std::vector<bench::DecodeBenchRow> rows = bench::run_decode_bench(o.bench, show_progress);
+  const std::string report = o.json ? bench_json(o.bench, rows).dump(2) + "\n" : bench_table(o.bench, rows);
+  std::fputs(report.c_str(), stdout);
+  return kExitOk;
+}
+
+}  // namespace vase::cli

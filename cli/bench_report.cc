@@ -1,0 +1,82 @@
+#include "bench_report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+namespace vase::cli {
+namespace {
+
+using bench::median;
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown";
+}
+
+std::string number(double value, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.*f", digits, value);
+  return text;
+}
+
+// "12.3 (11.9 - 12.8)"
+std::string with_range(const std::vector<double>& values, int digits) {
+  if (values.empty()) return "-";
+  const auto [low, high] = std::ranges::minmax(values);
+  return number(median(values), digits) + " (" + number(low, digits) + " - " + number(high, digits) + ")";
+}
+
+}  // namespace
+
+std::string bench_table(const bench::DecodeBenchOptions& options, const std::vector<bench::DecodeBenchRow>& rows) {
+  std::string table = "CPU: " + cpu_model() + "\nGeneration after " + std::to_string(options.depth) + " tokens, batch " +
+                      std::to_string(options.engine.sequences) + ", " + std::to_string(options.tokens) +
+                      " tokens x " + std::to_string(options.repeats) + " repeats: median (lowest - highest)\n\n" +
+                      "| policy | slots | KV MiB | tokens/s | libllama flash | libllama plain | over the faster | "
+                      "read GB/s |\n|---|---|---|---|---|---|---|---|\n";
+  for (const bench::DecodeBenchRow& row : rows) {
+    table += "| " + row.policy + " | " + std::to_string(row.capacity) + " | " + number(row.kv_mib, 1) + " | " +
+             with_range(row.tokens_per_s, 2) + " | " + with_range(row.peer_flash, 2) + " | " +
+             with_range(row.peer_plain, 2) + " | " + with_range(row.ratios, 2) + " | " +
+             with_range(row.read_gb_per_s, 1) + " |\n";
+  }
+  return table;
+}
+
+nlohmann::json bench_json(const bench::DecodeBenchOptions& options, const std::vector<bench::DecodeBenchRow>& rows) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const bench::DecodeBenchRow& row : rows) {
+    nlohmann::json entry = {{"policy", row.policy},
+                            {"capacity", row.capacity},
+                            {"kv_mib", row.kv_mib},
+                            {"tokens_per_s", median(row.tokens_per_s)},
+                            {"tokens_per_s_repeats", row.tokens_per_s},
+                            {"read_gb_per_s", median(row.read_gb_per_s)}};
+    if (options.peer_llama) {
+      entry["ratio_vs_peer"] = median(row.ratios);
+      entry["ratio_vs_peer_repeats"] = row.ratios;
+      entry["peer_flash_tokens_per_s"] = row.peer_flash;
+      entry["peer_plain_tokens_per_s"] = row.peer_plain;
+    }
+    list.push_back(std::move(entry));
+  }
+  nlohmann::json report = {{"cpu", cpu_model()},
+                           {"model", options.model_path},
+                           {"depth", options.depth},
+                           {"batch", options.engine.sequences},
+                           {"tokens", options.tokens},
+                           {"repeats", options.repeats},
+                           {"rows", list}};
+  // A single row's figures stand at the top as well, for scripts that ask for one number.
+  if (rows.size() == 1) {
+    report["tokens_per_s"] = list[0]["tokens_per_s"];
+    if (options.peer_llama) report["ratio_vs_peer"] = list[0]["ratio_vs_peer"];
+  }
+  return report;
+}
+
+}  // namespace vase::cli
