@@ -112,7 +112,7 @@ TEST_P(PolicyContract, AcceptsItsSmallestBudgetAndRefusesOneLess) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllPolicies, PolicyContract, testing::ValuesIn(every_policy()),
-                         [](const auto& info) { return "policy" + std::to_string(info.index); });
+                         [](const auto& row) { return "policy" + std::to_string(row.index); });
 
 // With smoothing off nothing depends on the logical order (section 10, item 2).
 TEST(Permutation, KeptPositionsDoNotDependOnTheOrderOfCandidates) {
