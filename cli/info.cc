@@ -56,12 +56,12 @@ void print_text(const ModelShape& s, const std::vector<Row>& rows) {
   }
 }
 
-void print_json(const ModelShape& s, const std::vector<Row>& rows) {
+void print_shape_json(const ModelShape& s, const std::vector<Row>& rows) {
   nlohmann::json budgets = nlohmann::json::array();
   for (const Row& row : rows) {
     budgets.push_back({{"budget", row.budget}, {"memory", memory_json(row.plan)}});
   }
-  const nlohmann::json out = {{"architecture", s.architecture},
+  print_json({{"architecture", s.architecture},
                               {"name", s.name},
                               {"layers", s.layers},
                               {"query_heads", s.query_heads},
@@ -73,8 +73,7 @@ void print_json(const ModelShape& s, const std::vector<Row>& rows) {
                               {"file_bytes", s.file_bytes},
                               {"kv_bytes_per_token", rows.front().plan.bytes_per_slot()},
                               {"budgets", budgets},
-                              {"build", build_id()}};
-  std::printf("%s\n", out.dump().c_str());
+                              {"build", build_id()}});
 }
 
 }  // namespace
@@ -91,7 +90,7 @@ int info_command(const Arguments& arguments) {
 
   const ModelShape shape = read_model_shape(model);
   const std::vector<Row> rows = plan_rows(shape, cache);
-  json ? print_json(shape, rows) : print_text(shape, rows);
+  json ? print_shape_json(shape, rows) : print_text(shape, rows);
   return std::fflush(stdout) == 0 ? kExitOk : kExitFailure;
 }
 

@@ -1,5 +1,6 @@
 #include "json_output.h"
 
+#include <cstdio>
 #include <fstream>
 
 #include "vase/error.h"
@@ -48,6 +49,11 @@ json run_json(const RunOptions& options, const Model& model, const Engine& engin
             {"bytes", shape.file_bytes},
             {"fingerprint", shape.fingerprint}}},
           {"build", build_id()}};
+}
+
+void print_json(const json& object) {
+  const std::string line = object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stdout);
 }
 
 void write_evictions(const std::string& path, std::span<const EvictionRecord> records) {

@@ -20,6 +20,9 @@ nlohmann::json run_json(const RunOptions& options, const Model& model, const Eng
 // The terms of the memory formula, in bytes and counts.
 nlohmann::json memory_json(const MemoryPlan& plan);
 
+// One line on standard output. Names in model files need not be UTF-8; what is not is replaced.
+void print_json(const nlohmann::json& object);
+
 // One line per eviction: {"layer":0,"kv_head":0,"eviction":0,"kept":[...]}. Throws Error(kResource).
 void write_evictions(const std::string& path, std::span<const EvictionRecord> records);
 

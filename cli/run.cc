@@ -143,7 +143,7 @@ class Generation {
   std::string status() const {
     const Counters c = session_->counters();
     char line[160];
-    std::snprintf(line, sizeof line, " %lld tokens seen | %d generated | %.1f tokens/s | %d/%d slots used | %lld evicted ",
+    std::snprintf(line, sizeof line, " %lld seen | %d new | %.1f tokens/s | %d/%d slots used | %lld evicted ",
                   static_cast<long long>(c.tokens_seen), session_->generated_tokens(), rate(), c.slots_used,
                   engine_.memory().capacity, static_cast<long long>(c.evicted));
     return line;
@@ -190,9 +190,7 @@ int run_command(const Arguments& arguments) {
 
   RunTimes times = generation.times();
   times.load_s = load_s;
-  const std::string report =
-      options->json ? run_json(*options, *model, engine, generation.session(), generation.text(), times).dump() + "\n" : "";
-  std::fwrite(report.data(), 1, report.size(), stdout);
+  if (options->json) print_json(run_json(*options, *model, engine, generation.session(), generation.text(), times));
   generation.end_text();
   generation.print_summary();
   if (!options->eviction_log.empty()) write_evictions(options->eviction_log, generation.session().evictions());
