@@ -14,6 +14,9 @@ if(VASE_SANITIZE)
                                                 -fno-sanitize-recover=all)
   target_link_options(vase_options INTERFACE -fsanitize=${VASE_SANITIZE})
 endif()
+if(VASE_BUILD_FUZZ)
+  target_compile_options(vase_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # vase_library(<name> SOURCES ... [PUBLIC ...] [PRIVATE ...]): one static library per folder of src/.
 # Headers are reached as "folder/file.h"; the target also gets the public headers of include/.

@@ -15,6 +15,9 @@ struct GgufEdit {
 
 void edit_gguf(const std::string& from, const std::string& to, const GgufEdit& edit);
 
+// A copy with every quantised tensor decoded to f32.
+void decode_gguf(const std::string& from, const std::string& to);
+
 std::string read_bytes(const std::string& path);
 void write_bytes(const std::string& path, const std::string& bytes);
 

@@ -58,4 +58,15 @@ std::vector<float> llama_logits(const std::string& path, std::span<const int32_t
   return logits;
 }
 
+std::vector<int32_t> llama_tokens(const std::string& path, const std::string& text) {
+  const llama_model_ptr model = load(path, {});
+  const llama_vocab* vocabulary = llama_model_get_vocab(model.get());
+  std::vector<int32_t> tokens(text.size() + 8);
+  const int count = llama_tokenize(vocabulary, text.data(), int32_t(text.size()), tokens.data(), int32_t(tokens.size()),
+                                   true, true);
+  if (count < 0) throw std::runtime_error("libllama cannot tokenize");
+  tokens.resize(size_t(count));
+  return tokens;
+}
+
 }  // namespace vase::test

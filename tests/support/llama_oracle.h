@@ -21,4 +21,7 @@ struct OracleOptions {
 std::vector<float> llama_logits(const std::string& path, std::span<const int32_t> tokens,
                                 const OracleOptions& options = {});
 
+// Tokens of a text by libllama's tokenizer.
+std::vector<int32_t> llama_tokens(const std::string& path, const std::string& text);
+
 }  // namespace vase::test
