@@ -12,8 +12,13 @@ int main(int argc, char** argv) {
   const std::filesystem::path folder(argv[1]);
   std::filesystem::create_directories(folder);
   for (const char* family : {"llama", "qwen2", "qwen3"}) {
-    vase::test::TinyOptions options{.family = family, .layers = 1, .query_heads = 2, .kv_heads = 1, .head_dim = 2,
-                                    .feed_forward = 4, .rope_scaling = "yarn"};
+    vase::test::TinyOptions options{.family = family,
+                                    .layers = 1,
+                                    .query_heads = 2,
+                                    .kv_heads = 1,
+                                    .head_dim = 2,
+                                    .feed_forward = 4,
+                                    .rope_scaling = "yarn"};
     options.rope_factors = options.output_bias = options.family == "llama";
     vase::test::write_tiny_gguf((folder / (options.family + ".gguf")).string(), options);
   }

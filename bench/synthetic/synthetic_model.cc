@@ -21,7 +21,7 @@ struct Shape {
   int layers, embedding, feed_forward, query_heads, kv_heads;
   bool tied;
 };
-constexpr int kHeadDim = 128;         // of all Qwen3
+constexpr int kHeadDim = 128;  // of all Qwen3
 constexpr int kVocabulary = 151936;
 constexpr std::array kShapes = {
     Shape{"qwen3-0.6b", 28, 1024, 3072, 16, 8, true},
@@ -53,7 +53,9 @@ const auto& find(const List& list, std::string_view name, const std::string& wha
 class Writer {
  public:
   Writer(const Shape& shape, const Encoding& encoding)
-      : shape_(shape), encoding_(encoding), file_(gguf_init_empty()),
+      : shape_(shape),
+        encoding_(encoding),
+        file_(gguf_init_empty()),
         context_(ggml_init({ggml_tensor_overhead() * (size_t(shape.layers) * 16 + 8), nullptr, true})) {
     add_keys();
     add_byte_vocabulary(file_.get(), kVocabulary);
@@ -67,7 +69,8 @@ class Writer {
   }
 
   void write(const std::string& path) const {
-    if (!gguf_write_to_file(file_.get(), path.c_str(), true)) throw Error(ErrorCode::kResource, "cannot write " + path);
+    if (!gguf_write_to_file(file_.get(), path.c_str(), true))
+      throw Error(ErrorCode::kResource, "cannot write " + path);
     std::ofstream out(path, std::ios::binary | std::ios::app);
     WeightPool pool;
     for (ggml_tensor* t = first(); t; t = next(t)) {
@@ -82,7 +85,9 @@ class Writer {
  private:
   ggml_tensor* first() const { return ggml_get_first_tensor(context_.get()); }
   ggml_tensor* next(ggml_tensor* t) const { return ggml_get_next_tensor(context_.get(), t); }
-  uint64_t padded(const ggml_tensor* t) const { return GGML_PAD(ggml_nbytes(t), gguf_get_alignment(file_.get())); }
+  uint64_t padded(const ggml_tensor* t) const {
+    return GGML_PAD(ggml_nbytes(t), gguf_get_alignment(file_.get()));
+  }
 
   void whole(const std::string& name, int value) {
     gguf_set_val_u32(file_.get(), ("qwen3." + name).c_str(), uint32_t(value));
@@ -159,7 +164,8 @@ void check_space(const std::string& dir, uint64_t needed) {
 
 std::string synthetic_model(std::string_view shape, std::string_view weights, const std::string& cache_dir) {
   const Writer writer(find(kShapes, shape, "shape"), find(kEncodings, weights, "weights"));
-  const std::string path = (fs::path(cache_dir) / (std::string(shape) + "-" + std::string(weights) + ".gguf")).string();
+  const std::string path =
+      (fs::path(cache_dir) / (std::string(shape) + "-" + std::string(weights) + ".gguf")).string();
   if (fs::exists(path)) return path;
   std::error_code error;
   fs::create_directories(cache_dir, error);

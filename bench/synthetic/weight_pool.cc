@@ -10,9 +10,12 @@ namespace {
 // A prime number of blocks, so that the rows of a matrix never start at the same place of the pool.
 int64_t pool_blocks(ggml_type type) {
   switch (ggml_blck_size(type)) {
-    case 1: return 2097143;
-    case 32: return 65537;
-    default: return 8191;
+    case 1:
+      return 2097143;
+    case 32:
+      return 65537;
+    default:
+      return 8191;
   }
 }
 

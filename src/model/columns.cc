@@ -17,8 +17,10 @@ bool is_tiled(ggml_type type) {
     case GGML_TYPE_Q4_K:
     case GGML_TYPE_Q5_K:
     case GGML_TYPE_Q6_K:
-    case GGML_TYPE_IQ4_XS: return true;
-    default: return false;
+    case GGML_TYPE_IQ4_XS:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -35,7 +37,8 @@ void ColumnRule::join(const ColumnRule& other) {
 
 ColumnRule column_rule(const ggml_tensor* weight) {
   if (!ggml_backend_buffer_is_host(weight->buffer)) {
-    // Repacked K-quants: columns go in fours through one kernel, the rest through another. AMX has one for all.
+    // Repacked K-quants: columns go in fours through one kernel, the rest through another. AMX has one for
+    // all.
     const std::string_view buffer = ggml_backend_buffer_name(weight->buffer);
     return is_tiled(weight->type) && buffer == "CPU_REPACK" ? ColumnRule{.multiple = 4} : ColumnRule{};
   }
@@ -44,8 +47,10 @@ ColumnRule column_rule(const ggml_tensor* weight) {
     case GGML_TYPE_F32:
     case GGML_TYPE_F16:
     case GGML_TYPE_BF16:
-    case GGML_TYPE_IQ4_NL: return {.least = 2};  // llamafile's sgemm takes two columns and more
-    default: return {};
+    case GGML_TYPE_IQ4_NL:
+      return {.least = 2};  // llamafile's sgemm takes two columns and more
+    default:
+      return {};
   }
 }
 

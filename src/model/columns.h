@@ -1,6 +1,6 @@
-// How many columns (tokens) a matrix product must be given so that the result of each is the same, bit for bit, whatever
-// the others are and however many there are. ggml picks kernels by the number of columns, and some of them add in
-// another order; a sequence's text must not depend on its neighbours in the batch.
+// How many columns (tokens) a matrix product must be given so that the result of each is the same, bit for
+// bit, whatever the others are and however many there are. ggml picks kernels by the number of columns, and
+// some of them add in another order; a sequence's text must not depend on its neighbours in the batch.
 #pragma once
 
 struct ggml_tensor;
@@ -17,7 +17,8 @@ struct ColumnRule {
   void join(const ColumnRule& other);
 };
 
-// Rule for a weight in its buffer. tests/model/batch_invariance_test.cc holds it against the kernels of the machine.
+// Rule for a weight in its buffer. tests/model/batch_invariance_test.cc holds it against the kernels of the
+// machine.
 ColumnRule column_rule(const ggml_tensor* weight);
 
 }  // namespace vase::model

@@ -23,8 +23,8 @@ struct FreeThreadpool {
 
 void check_range(const char* what, int value, int low, int high) {
   if (value >= low && value <= high) return;
-  throw Error(ErrorCode::kUsage, std::string(what) + " is " + std::to_string(value) + "; allowed: " +
-                                     std::to_string(low) + " to " + std::to_string(high));
+  throw Error(ErrorCode::kUsage, std::string(what) + " is " + std::to_string(value) +
+                                     "; allowed: " + std::to_string(low) + " to " + std::to_string(high));
 }
 
 // `values` at the front of a tensor of ids, the last one repeated to its end.
@@ -64,7 +64,8 @@ struct Forward::Impl {
   void build(int tokens, int outputs) {
     context.reset();  // before its memory is used again
     context.reset(ggml_init({arena.size(), arena.data(), true}));
-    graph = build_step_graph(context.get(), *weights, rule.padded(tokens), outputs > 0 ? rule.padded(outputs) : 0, nodes);
+    graph = build_step_graph(context.get(), *weights, rule.padded(tokens),
+                             outputs > 0 ? rule.padded(outputs) : 0, nodes);
     built_tokens = built_outputs = -1;
     if (!ggml_gallocr_alloc_graph(allocator.get(), graph.graph)) {
       throw Error(ErrorCode::kResource, "not enough memory to compute a batch of " + std::to_string(tokens) +
@@ -88,7 +89,8 @@ struct Forward::Impl {
                 int(batch.tokens.size()));
     check_range("the number of outputs", int(batch.outputs.size()), 0,
                 std::min(options.max_outputs, int(batch.tokens.size())));
-    for (const int32_t token : batch.tokens) check_range("a token", token, 0, weights->hparams().vocabulary - 1);
+    for (const int32_t token : batch.tokens)
+      check_range("a token", token, 0, weights->hparams().vocabulary - 1);
     for (const int32_t at : batch.positions) check_range("a position", at, 0, INT32_MAX);
     int32_t next = 0;
     for (const int32_t output : batch.outputs) {

@@ -1,5 +1,5 @@
-// One forward pass of a batch of tokens through the transformer. One graph builder serves all families. Attention is
-// a callback, so the model knows nothing about caches or policies.
+// One forward pass of a batch of tokens through the transformer. One graph builder serves all families.
+// Attention is a callback, so the model knows nothing about caches or policies.
 #pragma once
 
 #include <cstdint>
@@ -27,28 +27,31 @@ class LayerAttention {
   virtual void attend(const LayerInputs& in) noexcept = 0;
 };
 
-// Tokens of one step. positions[i] is the absolute position that token i is rotated by (tokens seen, never slots).
+// Tokens of one step. positions[i] is the absolute position that token i is rotated by (tokens seen, never
+// slots).
 struct Batch {
-  std::span<const int32_t> tokens;     // ids in [0, vocabulary)
+  std::span<const int32_t> tokens;  // ids in [0, vocabulary)
   std::span<const int32_t> positions;
-  std::span<const int32_t> outputs;    // indices into the batch whose logits are wanted, ascending; may be empty
+  std::span<const int32_t>
+      outputs;  // indices into the batch whose logits are wanted, ascending; may be empty
 };
 
 struct ForwardOptions {
   int threads = 1;
-  int max_tokens = 64;    // largest batch
-  int max_outputs = 64;   // largest number of logit rows
+  int max_tokens = 64;   // largest batch
+  int max_outputs = 64;  // largest number of logit rows
 };
 
-// Owns the compute buffer (reserved for its worst case at construction, every page touched) and the thread pool.
-// Not thread-safe: one step at a time.
+// Owns the compute buffer (reserved for its worst case at construction, every page touched) and the thread
+// pool. Not thread-safe: one step at a time.
 class Forward {
  public:
   Forward(std::shared_ptr<const Weights> weights, const ForwardOptions& options);
   ~Forward();
 
   // Runs one step; returns logits [outputs.size()][vocabulary], valid until the next call. Keeps no memory
-  // beyond what the constructor took. Throws Error(kUsage) when the batch does not fit the options or the vocabulary.
+  // beyond what the constructor took. Throws Error(kUsage) when the batch does not fit the options or the
+  // vocabulary.
   std::span<const float> run(const Batch& batch, LayerAttention& attention);
   uint64_t compute_bytes() const;
 

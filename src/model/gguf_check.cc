@@ -22,14 +22,14 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "GGUF files are read in place, little-endian");
 
-// Shortest possible entries: key length, one character, type, one byte; name length, one character, dimensions, one
-// dimension, type, offset. A count that needs more bytes than the file has is wrong.
+// Shortest possible entries: key length, one character, type, one byte; name length, one character,
+// dimensions, one dimension, type, offset. A count that needs more bytes than the file has is wrong.
 constexpr uint64_t kSmallestKeyValue = 8 + 1 + 4 + 1;
 constexpr uint64_t kSmallestTensor = 8 + 1 + 4 + 8 + 4 + 8;
 constexpr uint64_t kHeaderBytes = 4 + 4 + 8 + 8;
-constexpr uint64_t kLongestString = 1u << 30;    // ggml's own limit
-constexpr uint64_t kLongestArray = 1u << 30;     // ggml's own limit
-constexpr uint64_t kLongestKey = 65535;          // the specification's limit
+constexpr uint64_t kLongestString = 1u << 30;  // ggml's own limit
+constexpr uint64_t kLongestArray = 1u << 30;   // ggml's own limit
+constexpr uint64_t kLongestKey = 65535;        // the specification's limit
 constexpr uint64_t kLargestAlignment = 1u << 20;
 
 std::string quoted(std::string_view text) {
@@ -43,16 +43,21 @@ uint64_t value_bytes(uint32_t type) {
   switch (type) {
     case GGUF_TYPE_UINT8:
     case GGUF_TYPE_INT8:
-    case GGUF_TYPE_BOOL: return 1;
+    case GGUF_TYPE_BOOL:
+      return 1;
     case GGUF_TYPE_UINT16:
-    case GGUF_TYPE_INT16: return 2;
+    case GGUF_TYPE_INT16:
+      return 2;
     case GGUF_TYPE_UINT32:
     case GGUF_TYPE_INT32:
-    case GGUF_TYPE_FLOAT32: return 4;
+    case GGUF_TYPE_FLOAT32:
+      return 4;
     case GGUF_TYPE_UINT64:
     case GGUF_TYPE_INT64:
-    case GGUF_TYPE_FLOAT64: return 8;
-    default: return 0;
+    case GGUF_TYPE_FLOAT64:
+      return 8;
+    default:
+      return 0;
   }
 }
 
@@ -63,12 +68,16 @@ std::string describe_start(std::string_view start) {
   if (start.find_first_not_of('\0') == std::string_view::npos) {
     return "it starts with zeros; the download probably did not finish";
   }
-  if (begins("<")) return "it looks like a web page (HTML or XML); the download link probably led to an error page";
-  if (begins("version https://git-lfs")) return "it is a Git LFS pointer; fetch the file itself with `git lfs pull`";
+  if (begins("<"))
+    return "it looks like a web page (HTML or XML); the download link probably led to an error page";
+  if (begins("version https://git-lfs"))
+    return "it is a Git LFS pointer; fetch the file itself with `git lfs pull`";
   if (begins("PK\x03\x04")) return "it is a zip or PyTorch file; convert it to GGUF first";
-  if (start.size() > 8 && start[8] == '{') return "it looks like a safetensors file; convert it to GGUF first";
+  if (start.size() > 8 && start[8] == '{')
+    return "it looks like a safetensors file; convert it to GGUF first";
   for (const auto* old : {"GGML", "GGMF", "GGJT", "GGLA", "lmgg", "fmgg", "tjgg", "algg"}) {
-    if (begins(old)) return "it is of a format older than GGUF (" + quoted(start.substr(0, 4)) + "); convert it anew";
+    if (begins(old))
+      return "it is of a format older than GGUF (" + quoted(start.substr(0, 4)) + "); convert it anew";
   }
   if (begins("FUGG")) return "it is a big-endian file, this machine is little-endian; convert it anew";
   char hex[16] = "";
@@ -128,7 +137,8 @@ class Checker {
   std::string_view read_name(uint64_t longest, const std::string& where) {
     const std::string_view value = read_string(longest, where);
     if (value.empty()) fail(where + " is empty");
-    if (value.find('\0') != std::string_view::npos) fail(where + " " + quoted(value) + " has a NUL character in it");
+    if (value.find('\0') != std::string_view::npos)
+      fail(where + " " + quoted(value) + " has a NUL character in it");
     return value;
   }
 
@@ -137,10 +147,12 @@ class Checker {
     at_ = 4;
     const uint32_t version = read<uint32_t>("the version");
     if (version != 0 && (version & 0xffff) == 0) {
-      fail("this is a big-endian file, this machine is little-endian; convert it anew", ErrorCode::kUnsupported);
+      fail("this is a big-endian file, this machine is little-endian; convert it anew",
+           ErrorCode::kUnsupported);
     }
     if (version < 2 || version > GGUF_VERSION) {
-      fail("GGUF version " + std::to_string(version) + " is not supported; supported: 2 and 3", ErrorCode::kUnsupported);
+      fail("GGUF version " + std::to_string(version) + " is not supported; supported: 2 and 3",
+           ErrorCode::kUnsupported);
     }
     if (text_.size() < kHeaderBytes) fail_cut("the header");
   }
@@ -204,13 +216,15 @@ class Checker {
     if (!tensors_.insert(name).second) fail(where + " is there twice");
     const uint32_t dimensions = read<uint32_t>(where);
     if (dimensions < 1 || dimensions > GGML_MAX_DIMS) {
-      fail(where + " has " + std::to_string(dimensions) + " dimensions; allowed: 1 to " + std::to_string(GGML_MAX_DIMS));
+      fail(where + " has " + std::to_string(dimensions) + " dimensions; allowed: 1 to " +
+           std::to_string(GGML_MAX_DIMS));
     }
     uint64_t row = 0, elements = 1;
     for (uint32_t i = 0; i < dimensions; ++i) {
       const uint64_t size = read<uint64_t>(where);
       if (size < 1 || size > uint64_t(std::numeric_limits<int64_t>::max()) / elements) {
-        fail(where + " has an impossible size of " + std::to_string(size) + " in dimension " + std::to_string(i));
+        fail(where + " has an impossible size of " + std::to_string(size) + " in dimension " +
+             std::to_string(i));
       }
       if (i == 0) row = size;
       elements *= size;
@@ -229,17 +243,20 @@ class Checker {
     }
     const uint64_t block = uint64_t(ggml_blck_size(ggml_type(id)));
     if (row % block != 0) {
-      fail(where + " has rows of " + std::to_string(row) + " elements, not a multiple of the " + std::to_string(block) +
-           " that its type " + ggml_type_name(ggml_type(id)) + " needs");
+      fail(where + " has rows of " + std::to_string(row) + " elements, not a multiple of the " +
+           std::to_string(block) + " that its type " + ggml_type_name(ggml_type(id)) + " needs");
     }
     const uint64_t blocks = elements / block, size = ggml_type_size(ggml_type(id));
     const uint64_t offset = read<uint64_t>(where);
-    // ggml reads only files whose tensors follow each other; a gap or an overlap means that offsets are wrong.
+    // ggml reads only files whose tensors follow each other; a gap or an overlap means that offsets are
+    // wrong.
     if (offset != end_) {
-      fail(where + " lies at offset " + std::to_string(offset) + " of the data, expected is " + std::to_string(end_) +
+      fail(where + " lies at offset " + std::to_string(offset) + " of the data, expected is " +
+           std::to_string(end_) +
            ": tensors must follow each other in the order of their listing, without gap or overlap");
     }
-    if (blocks > uint64_t(std::numeric_limits<int64_t>::max()) / size) fail(where + " has an impossible number of bytes");
+    if (blocks > uint64_t(std::numeric_limits<int64_t>::max()) / size)
+      fail(where + " has an impossible number of bytes");
     const uint64_t needed = blocks * size;
     if (end_ + needed > uint64_t(std::numeric_limits<int64_t>::max()) - kLargestAlignment) {
       fail(where + " has an impossible number of bytes");

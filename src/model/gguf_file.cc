@@ -10,12 +10,15 @@
 
 namespace vase::model {
 
-GgufFile::GgufFile(std::span<const std::byte> bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {
+GgufFile::GgufFile(std::span<const std::byte> bytes, std::string name)
+    : bytes_(bytes), name_(std::move(name)) {
   check_gguf(bytes_, name_);
   const QuietGgml quiet;
   gguf_ = gguf_init_from_buffer(bytes_.data(), bytes_.size(), {.no_alloc = true, .ctx = &context_});
-  if (gguf_ == nullptr) fail(ErrorCode::kCorrupt, "ggml cannot read this file, though its header looks sound");
-  for (ggml_tensor* tensor = ggml_get_first_tensor(context_); tensor; tensor = ggml_get_next_tensor(context_, tensor)) {
+  if (gguf_ == nullptr)
+    fail(ErrorCode::kCorrupt, "ggml cannot read this file, though its header looks sound");
+  for (ggml_tensor* tensor = ggml_get_first_tensor(context_); tensor;
+       tensor = ggml_get_next_tensor(context_, tensor)) {
     by_name_[ggml_get_name(tensor)] = {tensor, int64_t(by_name_.size())};
   }
 }
@@ -27,7 +30,8 @@ GgufFile::~GgufFile() {
 
 void GgufFile::fail(ErrorCode code, const std::string& what) const { throw Error(code, name_ + ": " + what); }
 
-int64_t GgufFile::find(const std::string& key, std::initializer_list<gguf_type> types, const char* wanted) const {
+int64_t GgufFile::find(const std::string& key, std::initializer_list<gguf_type> types,
+                       const char* wanted) const {
   const int64_t id = gguf_find_key(gguf_, key.c_str());
   if (id < 0) return -1;
   const gguf_type type = gguf_get_kv_type(gguf_, id);
@@ -38,19 +42,28 @@ int64_t GgufFile::find(const std::string& key, std::initializer_list<gguf_type> 
 }
 
 std::optional<int64_t> GgufFile::whole_number(const std::string& key) const {
-  const int64_t id = find(key, {GGUF_TYPE_UINT8, GGUF_TYPE_INT8, GGUF_TYPE_UINT16, GGUF_TYPE_INT16, GGUF_TYPE_UINT32,
-                                GGUF_TYPE_INT32, GGUF_TYPE_UINT64, GGUF_TYPE_INT64},
+  const int64_t id = find(key,
+                          {GGUF_TYPE_UINT8, GGUF_TYPE_INT8, GGUF_TYPE_UINT16, GGUF_TYPE_INT16,
+                           GGUF_TYPE_UINT32, GGUF_TYPE_INT32, GGUF_TYPE_UINT64, GGUF_TYPE_INT64},
                           "one whole number");
   if (id < 0) return {};
   switch (gguf_get_kv_type(gguf_, id)) {
-    case GGUF_TYPE_UINT8: return gguf_get_val_u8(gguf_, id);
-    case GGUF_TYPE_INT8: return gguf_get_val_i8(gguf_, id);
-    case GGUF_TYPE_UINT16: return gguf_get_val_u16(gguf_, id);
-    case GGUF_TYPE_INT16: return gguf_get_val_i16(gguf_, id);
-    case GGUF_TYPE_UINT32: return gguf_get_val_u32(gguf_, id);
-    case GGUF_TYPE_INT32: return gguf_get_val_i32(gguf_, id);
-    case GGUF_TYPE_INT64: return gguf_get_val_i64(gguf_, id);
-    default: return int64_t(std::min<uint64_t>(gguf_get_val_u64(gguf_, id), std::numeric_limits<int64_t>::max()));
+    case GGUF_TYPE_UINT8:
+      return gguf_get_val_u8(gguf_, id);
+    case GGUF_TYPE_INT8:
+      return gguf_get_val_i8(gguf_, id);
+    case GGUF_TYPE_UINT16:
+      return gguf_get_val_u16(gguf_, id);
+    case GGUF_TYPE_INT16:
+      return gguf_get_val_i16(gguf_, id);
+    case GGUF_TYPE_UINT32:
+      return gguf_get_val_u32(gguf_, id);
+    case GGUF_TYPE_INT32:
+      return gguf_get_val_i32(gguf_, id);
+    case GGUF_TYPE_INT64:
+      return gguf_get_val_i64(gguf_, id);
+    default:
+      return int64_t(std::min<uint64_t>(gguf_get_val_u64(gguf_, id), std::numeric_limits<int64_t>::max()));
   }
 }
 

@@ -19,7 +19,8 @@ namespace vase::model {
 
 class GgufFile {
  public:
-  // `bytes` is the whole file and must outlive the object; `name` begins every error. Throws as check_gguf() does.
+  // `bytes` is the whole file and must outlive the object; `name` begins every error. Throws as check_gguf()
+  // does.
   GgufFile(std::span<const std::byte> bytes, std::string name);
   ~GgufFile();
   GgufFile(const GgufFile&) = delete;

@@ -28,8 +28,13 @@ void attend(ggml_tensor* out, int ith, int nth, void* data) {
 
 class Builder {
  public:
-  Builder(ggml_context* context, const Weights& weights, int rows, int output_rows, std::span<AttentionNode> nodes)
-      : context_(context), weights_(weights), h_(weights.hparams()), rows_(rows), output_rows_(output_rows),
+  Builder(ggml_context* context, const Weights& weights, int rows, int output_rows,
+          std::span<AttentionNode> nodes)
+      : context_(context),
+        weights_(weights),
+        h_(weights.hparams()),
+        rows_(rows),
+        output_rows_(output_rows),
         nodes_(nodes) {}
 
   StepGraph build() {
@@ -88,8 +93,8 @@ class Builder {
     if (head_norm) x = norm(x, head_norm);
     const int mode = h_.rope == RopeKind::kHalves ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL;
     return ggml_rope_ext(context_, x, out_.positions, factors, h_.rope_dims, mode, h_.rope_original_context,
-                         h_.rope_base, h_.rope_scale, h_.yarn_ext_factor, h_.yarn_attn_factor, h_.yarn_beta_fast,
-                         h_.yarn_beta_slow);
+                         h_.rope_base, h_.rope_scale, h_.yarn_ext_factor, h_.yarn_attn_factor,
+                         h_.yarn_beta_fast, h_.yarn_beta_slow);
   }
 
   ggml_tensor* attention_of(const LayerWeights& layer, ggml_tensor* x, int index) {
@@ -98,8 +103,8 @@ class Builder {
         rotated(linear(layer.wk, layer.bk, x), h_.kv_heads, layer.k_norm, layer.rope_factors),
         linear(layer.wv, layer.bv, x),
     };
-    return ggml_custom_4d(context_, GGML_TYPE_F32, int64_t(h_.query_heads) * h_.head_dim, rows_, 1, 1, args, 3, attend,
-                          GGML_N_TASKS_MAX, &nodes_[size_t(index)]);
+    return ggml_custom_4d(context_, GGML_TYPE_F32, int64_t(h_.query_heads) * h_.head_dim, rows_, 1, 1, args,
+                          3, attend, GGML_N_TASKS_MAX, &nodes_[size_t(index)]);
   }
 
   ggml_tensor* feed_forward(const LayerWeights& layer, ggml_tensor* x) {
@@ -121,7 +126,8 @@ class Builder {
 size_t graph_nodes(int layers) { return size_t(layers) * 48 + 32; }
 
 size_t graph_context_bytes(int layers) {
-  return ggml_tensor_overhead() * graph_nodes(layers) + ggml_graph_overhead_custom(graph_nodes(layers), false);
+  return ggml_tensor_overhead() * graph_nodes(layers) +
+         ggml_graph_overhead_custom(graph_nodes(layers), false);
 }
 
 ColumnRule model_column_rule(const Weights& weights) {

@@ -12,7 +12,7 @@ namespace {
 constexpr int kMostLayers = 512;  // as libllama
 constexpr int kMostHeads = 1024;
 constexpr int kWidestHead = 512;
-constexpr int64_t kWidest = 1 << 20;              // residual stream and feed-forward
+constexpr int64_t kWidest = 1 << 20;  // residual stream and feed-forward
 constexpr int64_t kLongestContext = int64_t(1) << 30;
 
 struct Family {
@@ -45,7 +45,9 @@ class Keys {
  public:
   Keys(const GgufFile& file, const std::string& architecture) : file_(file), prefix_(architecture + ".") {}
 
-  std::optional<int64_t> find_whole(const std::string& name) const { return file_.whole_number(prefix_ + name); }
+  std::optional<int64_t> find_whole(const std::string& name) const {
+    return file_.whole_number(prefix_ + name);
+  }
   std::optional<double> find_number(const std::string& name) const { return file_.number(prefix_ + name); }
   std::optional<std::string> find_text(const std::string& name) const { return file_.text(prefix_ + name); }
   std::optional<bool> find_flag(const std::string& name) const { return file_.flag(prefix_ + name); }
@@ -88,7 +90,8 @@ class Keys {
 };
 
 void refuse_unsupported(const Keys& keys) {
-  if (keys.find_whole("expert_count").value_or(0) > 0) keys.unsupported("expert_count", "mixtures of experts are");
+  if (keys.find_whole("expert_count").value_or(0) > 0)
+    keys.unsupported("expert_count", "mixtures of experts are");
   if (keys.find_whole("attention.sliding_window").value_or(0) > 0) {
     keys.unsupported("attention.sliding_window", "sliding-window attention is");
   }
@@ -110,25 +113,30 @@ void read_shape(const GgufFile& file, const Keys& keys, HParams& h) {
                                        " KV heads; the first number must be a multiple of the second");
   }
   if (!keys.find_whole("attention.key_length") && h.embedding % h.query_heads != 0) {
-    file.fail(ErrorCode::kCorrupt, "the embedding length " + std::to_string(h.embedding) + " is not a multiple of the " +
-                                       std::to_string(h.query_heads) + " heads, and no attention.key_length is given");
+    file.fail(ErrorCode::kCorrupt, "the embedding length " + std::to_string(h.embedding) +
+                                       " is not a multiple of the " + std::to_string(h.query_heads) +
+                                       " heads, and no attention.key_length is given");
   }
   h.head_dim = keys.whole("attention.key_length", 2, kWidestHead, h.embedding / h.query_heads);
   if (h.head_dim % 2 != 0) {
-    file.fail(ErrorCode::kUnsupported, "the head size " + std::to_string(h.head_dim) + " is odd; RoPE needs an even one");
+    file.fail(ErrorCode::kUnsupported,
+              "the head size " + std::to_string(h.head_dim) + " is odd; RoPE needs an even one");
   }
   const int values = keys.whole("attention.value_length", 1, kWidestHead, h.embedding / h.query_heads);
   if (values != h.head_dim) {
     file.fail(ErrorCode::kUnsupported, "keys of " + std::to_string(h.head_dim) + " and values of " +
-                                           std::to_string(values) + " channels are not supported; they must be equal");
+                                           std::to_string(values) +
+                                           " channels are not supported; they must be equal");
   }
   h.rms_epsilon = keys.positive("attention.layer_norm_rms_epsilon", 1);
 }
 
-// Factors as llama.cpp derives them from the file (llama-context.cpp), so that both compute the same rotation.
+// Factors as llama.cpp derives them from the file (llama-context.cpp), so that both compute the same
+// rotation.
 void read_rope_scaling(const Keys& keys, HParams& h) {
   const std::string kind = keys.find_text("rope.scaling.type").value_or("linear");
-  const char* factor_key = keys.find_number("rope.scaling.factor") ? "rope.scaling.factor" : "rope.scale_linear";
+  const char* factor_key =
+      keys.find_number("rope.scaling.factor") ? "rope.scaling.factor" : "rope.scale_linear";
   const bool scaled = keys.find_number(factor_key).value_or(0) != 0;  // 0 stands for "not scaled"
   const float factor = scaled ? keys.positive(factor_key, 1e6) : 1;
   h.rope_original_context =
@@ -154,7 +162,8 @@ void read_rope(const GgufFile& file, const Keys& keys, HParams& h) {
   if (h.rope_dims != h.head_dim) {
     file.fail(h.rope_dims > h.head_dim ? ErrorCode::kCorrupt : ErrorCode::kUnsupported,
               "RoPE over " + std::to_string(h.rope_dims) + " of " + std::to_string(h.head_dim) +
-                  " channels is not supported; the two must be equal (key " + h.architecture + ".rope.dimension_count)");
+                  " channels is not supported; the two must be equal (key " + h.architecture +
+                  ".rope.dimension_count)");
   }
   h.rope_base = keys.positive("rope.freq_base", 1e12, 10000.0);
   read_rope_scaling(keys, h);
@@ -164,8 +173,9 @@ void refuse_split(const GgufFile& file) {
   const int64_t parts = file.whole_number("split.count").value_or(0);
   if (parts <= 1) return;
   const int64_t part = file.whole_number("split.no").value_or(0) + 1;
-  file.fail(ErrorCode::kUnsupported, "this is part " + std::to_string(part) + " of " + std::to_string(parts) +
-                                         " of a split model; merge the parts first (llama-gguf-split --merge)");
+  file.fail(ErrorCode::kUnsupported,
+            "this is part " + std::to_string(part) + " of " + std::to_string(parts) +
+                " of a split model; merge the parts first (llama-gguf-split --merge)");
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ void read_whole(int fd, std::byte* out, size_t size, const std::string& path) {
     const ssize_t got = read(fd, out + done, size - done);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
-      throw Error(ErrorCode::kResource, path + ": cannot be read: " + (got < 0 ? std::strerror(errno) : "it shrank"));
+      throw Error(ErrorCode::kResource,
+                  path + ": cannot be read: " + (got < 0 ? std::strerror(errno) : "it shrank"));
     }
     done += size_t(got);
   }

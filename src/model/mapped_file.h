@@ -18,7 +18,8 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const { return bytes_; }
-  // Lets the system drop the resident pages that lie wholly inside `part`; reading them again brings them back.
+  // Lets the system drop the resident pages that lie wholly inside `part`; reading them again brings them
+  // back.
   void forget(std::span<const std::byte> part) const;
 
  private:

@@ -1,5 +1,5 @@
-// ggml prints what it has to say through one callback for the whole process. A library must not print, so every call
-// into ggml that may log runs under this guard.
+// ggml prints what it has to say through one callback for the whole process. A library must not print, so
+// every call into ggml that may log runs under this guard.
 #pragma once
 
 namespace vase::model {

@@ -67,14 +67,15 @@ void check_one(const GgufFile& file, const HParams& h, const Expected& expected)
     file.fail(ErrorCode::kCorrupt,
               "tensor " + expected.name + " not found (architecture " + h.architecture + " expects it)");
   }
-  if (tensor->ne[0] != expected.columns || tensor->ne[1] != expected.rows || tensor->ne[2] != 1 || tensor->ne[3] != 1) {
+  if (tensor->ne[0] != expected.columns || tensor->ne[1] != expected.rows || tensor->ne[2] != 1 ||
+      tensor->ne[3] != 1) {
     file.fail(ErrorCode::kCorrupt, "tensor " + expected.name + " has the shape " +
-                                       shape_text(tensor->ne[0], ggml_nelements(tensor) / tensor->ne[0]) + "; " +
-                                       shape_text(expected.columns, expected.rows) + " is needed");
+                                       shape_text(tensor->ne[0], ggml_nelements(tensor) / tensor->ne[0]) +
+                                       "; " + shape_text(expected.columns, expected.rows) + " is needed");
   }
   if (expected.rows == 1 && tensor->type != GGML_TYPE_F32) {
-    file.fail(ErrorCode::kUnsupported, "tensor " + expected.name + " is of type " + ggml_type_name(tensor->type) +
-                                           "; vectors must be f32");
+    file.fail(ErrorCode::kUnsupported, "tensor " + expected.name + " is of type " +
+                                           ggml_type_name(tensor->type) + "; vectors must be f32");
   }
 }
 
@@ -94,12 +95,15 @@ void check_rope_factors(const GgufFile& file) {
 
 }  // namespace
 
-std::string layer_tensor(int layer, const std::string& part) { return "blk." + std::to_string(layer) + "." + part; }
+std::string layer_tensor(int layer, const std::string& part) {
+  return "blk." + std::to_string(layer) + "." + part;
+}
 
 void check_tensors(const GgufFile& file, HParams& h) {
   const ggml_tensor* embedding = file.find_tensor("token_embd.weight");
   if (embedding == nullptr) {
-    file.fail(ErrorCode::kCorrupt, "tensor token_embd.weight not found (architecture " + h.architecture + " expects it)");
+    file.fail(ErrorCode::kCorrupt,
+              "tensor token_embd.weight not found (architecture " + h.architecture + " expects it)");
   }
   if (embedding->ne[1] > kLargestVocabulary) {
     file.fail(ErrorCode::kCorrupt, "tensor token_embd.weight has " + std::to_string(embedding->ne[1]) +
@@ -118,8 +122,9 @@ void check_tensors(const GgufFile& file, HParams& h) {
   for (int i = 0; i < file.tensors(); ++i) {
     const std::string name = file.tensor_name(i);
     if (!known.contains(name)) {
-      file.fail(ErrorCode::kUnsupported, "tensor " + name + " is not part of the architecture " + h.architecture +
-                                             " as this version knows it; leaving it out would change the model's output");
+      file.fail(ErrorCode::kUnsupported,
+                "tensor " + name + " is not part of the architecture " + h.architecture +
+                    " as this version knows it; leaving it out would change the model's output");
     }
   }
 }

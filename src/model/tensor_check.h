@@ -6,7 +6,8 @@
 
 namespace vase::model {
 
-// Sets vocabulary, tied_embeddings, qkv_bias and qk_norm from the tensors of the file and checks all shapes and types.
+// Sets vocabulary, tied_embeddings, qkv_bias and qk_norm from the tensors of the file and checks all shapes
+// and types.
 void check_tensors(const GgufFile& file, HParams& hparams);
 
 // Name of a tensor of a layer, "blk.3.attn_q.weight".

@@ -9,8 +9,8 @@ namespace {
 void check_length(const GgufFile& file, const std::string& key, gguf_type type, size_t tokens) {
   const auto length = file.array_length(key, type);
   if (length && *length != tokens) {
-    file.fail(ErrorCode::kCorrupt, key + " has " + std::to_string(*length) + " entries for " + std::to_string(tokens) +
-                                       " tokens");
+    file.fail(ErrorCode::kCorrupt,
+              key + " has " + std::to_string(*length) + " entries for " + std::to_string(tokens) + " tokens");
   }
 }
 
@@ -21,7 +21,8 @@ void check_distinct(const GgufFile& file, const std::string& key, size_t tokens)
   for (size_t i = 0; i < tokens; ++i) {
     const std::string_view text = gguf_get_arr_str(file.keys(), id, i);
     if (!seen.insert(text).second) {
-      file.fail(ErrorCode::kCorrupt, key + " has the same text twice, the second time as token " + std::to_string(i));
+      file.fail(ErrorCode::kCorrupt,
+                key + " has the same text twice, the second time as token " + std::to_string(i));
     }
   }
 }
@@ -33,14 +34,16 @@ void check_tokenizer(const GgufFile& file, const HParams& hparams) {
   if (!kind) file.fail(ErrorCode::kCorrupt, "there is no tokenizer in this file (key tokenizer.ggml.model)");
   if (*kind == "none" || *kind == "no_vocab") return;
   if (*kind != "gpt2" && *kind != "llama") {
-    file.fail(ErrorCode::kUnsupported, "the tokenizer '" + *kind + "' is not supported; supported: gpt2 (BPE), llama (SPM)");
+    file.fail(ErrorCode::kUnsupported,
+              "the tokenizer '" + *kind + "' is not supported; supported: gpt2 (BPE), llama (SPM)");
   }
 
   const std::string tokens_key = "tokenizer.ggml.tokens";
   const auto tokens = file.array_length(tokens_key, GGUF_TYPE_STRING);
   if (!tokens) file.fail(ErrorCode::kCorrupt, "the tokenizer has no vocabulary (key " + tokens_key + ")");
   if (*tokens != size_t(hparams.vocabulary)) {
-    file.fail(ErrorCode::kCorrupt, tokens_key + " has " + std::to_string(*tokens) + " tokens, but token_embd.weight has " +
+    file.fail(ErrorCode::kCorrupt, tokens_key + " has " + std::to_string(*tokens) +
+                                       " tokens, but token_embd.weight has " +
                                        std::to_string(hparams.vocabulary) + " rows; they must be equal");
   }
   check_distinct(file, tokens_key, *tokens);

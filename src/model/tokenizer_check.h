@@ -1,4 +1,5 @@
-// The vocabulary in the file must fit the embedding, and be such that libllama's loader does not trip over it.
+// The vocabulary in the file must fit the embedding, and be such that libllama's loader does not trip over
+// it.
 #pragma once
 
 #include "model/gguf_file.h"

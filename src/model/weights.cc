@@ -3,7 +3,6 @@
 #include <ggml-backend.h>
 #include <ggml-cpp.h>
 #include <ggml-cpu.h>
-
 #include <sys/mman.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// A loaded model file: validated hyper-parameters and the weights as ggml tensors, quantised matrices in ggml's
-// repacked or AMX layout where the CPU has a faster kernel for them, everything else mapped from the file.
+// A loaded model file: validated hyper-parameters and the weights as ggml tensors, quantised matrices in
+// ggml's repacked or AMX layout where the CPU has a faster kernel for them, everything else mapped from the
+// file.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct LayerWeights {
   ggml_tensor *bq = nullptr, *bk = nullptr, *bv = nullptr, *bo = nullptr;  // null when absent
   ggml_tensor *q_norm = nullptr, *k_norm = nullptr;                        // qwen3
   ggml_tensor *ffn_norm = nullptr, *gate = nullptr, *up = nullptr, *down = nullptr;
-  ggml_tensor* rope_factors = nullptr;                                     // shared; null when absent
+  ggml_tensor* rope_factors = nullptr;  // shared; null when absent
 };
 
 struct LoadOptions {
@@ -28,7 +29,8 @@ struct LoadOptions {
 
 class Weights {
  public:
-  // Throws Error: kNotFound, kCorrupt or kUnsupported, naming the key or tensor, what was found and what is needed.
+  // Throws Error: kNotFound, kCorrupt or kUnsupported, naming the key or tensor, what was found and what is
+  // needed.
   static std::shared_ptr<const Weights> load(const std::string& path, const LoadOptions& options = {});
   ~Weights();
 
@@ -36,11 +38,11 @@ class Weights {
   const std::vector<LayerWeights>& layers() const;
   ggml_tensor* token_embedding() const;
   ggml_tensor* output_norm() const;
-  ggml_tensor* output() const;             // [vocabulary x embedding]; a second, repacked copy when tied
-  uint64_t mapped_bytes() const;           // weights read from the mapping
-  uint64_t repacked_bytes() const;         // weights copied into a faster layout
+  ggml_tensor* output() const;      // [vocabulary x embedding]; a second, repacked copy when tied
+  uint64_t mapped_bytes() const;    // weights read from the mapping
+  uint64_t repacked_bytes() const;  // weights copied into a faster layout
   uint64_t file_bytes() const;
-  std::string fingerprint() const;         // 16 hex digits over the header and samples of the data, for records
+  std::string fingerprint() const;  // 16 hex digits over the header and samples of the data, for records
 
  private:
   Weights();

@@ -1,5 +1,5 @@
-// The logits of a token are the same, bit for bit, whatever shares the batch with it, for every type of weight, in the
-// file's layout and in the faster ones, and for any number of threads.
+// The logits of a token are the same, bit for bit, whatever shares the batch with it, for every type of
+// weight, in the file's layout and in the faster ones, and for any number of threads.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -12,7 +12,8 @@
 namespace vase::model {
 namespace {
 
-// Rows of wk and wv: 8, so that they miss the AMX layout (32) and take the repacked one (8) where there is one.
+// Rows of wk and wv: 8, so that they miss the AMX layout (32) and take the repacked one (8) where there is
+// one.
 test::TinyOptions options_for(ggml_type type) {
   return {.query_heads = 32, .kv_heads = 1, .head_dim = 8, .feed_forward = 512, .type = type};
 }
@@ -29,22 +30,25 @@ TEST_P(BatchInvariance, LogitsDoNotDependOnTheBatch) {
   for (const int chunk : {2, 3, 5, 8, 9, 16, 37}) {
     const auto together = test::forced_logits(weights, attention, tokens, chunk, 1);
     ASSERT_EQ(together.size(), alone.size());
-    EXPECT_EQ(std::memcmp(together.data(), alone.data(), alone.size() * sizeof(float)), 0) << chunk << " tokens";
+    EXPECT_EQ(std::memcmp(together.data(), alone.data(), alone.size() * sizeof(float)), 0)
+        << chunk << " tokens";
   }
   const auto two_threads = test::forced_logits(weights, attention, std::span(tokens).first(9), 9, 2);
-  EXPECT_EQ(std::memcmp(two_threads.data(), alone.data(), two_threads.size() * sizeof(float)), 0) << "2 threads";
+  EXPECT_EQ(std::memcmp(two_threads.data(), alone.data(), two_threads.size() * sizeof(float)), 0)
+      << "2 threads";
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Types, BatchInvariance,
-    testing::Combine(testing::Values(GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16, GGML_TYPE_Q4_0, GGML_TYPE_Q4_1,
-                                     GGML_TYPE_Q5_0, GGML_TYPE_Q5_1, GGML_TYPE_Q8_0, GGML_TYPE_Q2_K, GGML_TYPE_Q3_K,
-                                     GGML_TYPE_Q4_K, GGML_TYPE_Q5_K, GGML_TYPE_Q6_K, GGML_TYPE_IQ4_NL,
-                                     GGML_TYPE_IQ4_XS),
-                     testing::Bool()),
-    [](const auto& p) {
-      return std::string(ggml_type_name(std::get<0>(p.param))) + (std::get<1>(p.param) ? "_repacked" : "_mapped");
-    });
+INSTANTIATE_TEST_SUITE_P(Types, BatchInvariance,
+                         testing::Combine(testing::Values(GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16,
+                                                          GGML_TYPE_Q4_0, GGML_TYPE_Q4_1, GGML_TYPE_Q5_0,
+                                                          GGML_TYPE_Q5_1, GGML_TYPE_Q8_0, GGML_TYPE_Q2_K,
+                                                          GGML_TYPE_Q3_K, GGML_TYPE_Q4_K, GGML_TYPE_Q5_K,
+                                                          GGML_TYPE_Q6_K, GGML_TYPE_IQ4_NL, GGML_TYPE_IQ4_XS),
+                                          testing::Bool()),
+                         [](const auto& p) {
+                           return std::string(ggml_type_name(std::get<0>(p.param))) +
+                                  (std::get<1>(p.param) ? "_repacked" : "_mapped");
+                         });
 
 TEST(ColumnRule, PadsToTheLeastAndToTheMultiple) {
   EXPECT_EQ(ColumnRule{}.padded(1), 1);

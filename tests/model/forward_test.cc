@@ -62,7 +62,8 @@ TEST_F(ForwardTest, EveryLayerSeesExactlyTheTokensOfTheBatch) {
 
 TEST_F(ForwardTest, RefusesWhatGgmlWouldAbortOn) {
   Forward forward(weights_, {.max_tokens = 4, .max_outputs = 2});
-  const auto refused = [&](std::vector<int32_t> tokens, std::vector<int32_t> positions, std::vector<int32_t> outputs) {
+  const auto refused = [&](std::vector<int32_t> tokens, std::vector<int32_t> positions,
+                           std::vector<int32_t> outputs) {
     try {
       forward.run({tokens, positions, outputs}, attention_);
     } catch (const Error& error) {
@@ -98,8 +99,8 @@ TEST_F(ForwardTest, MemoryIsFinalAfterConstruction) {
     for (size_t outputs = 0; outputs <= tokens; ++outputs) run(tokens, outputs);
   }
   EXPECT_EQ(forward.compute_bytes(), bytes);
-  // ggml itself takes and gives back a few bytes in every step, which glibc's caches may keep; a leak of 2 bytes a step
-  // would show.
+  // ggml itself takes and gives back a few bytes in every step, which glibc's caches may keep; a leak of 2
+  // bytes a step would show.
   const size_t heap = mallinfo2().uordblks;
   for (int i = 0; i < 1000; ++i) run(3, 1);
   const size_t after = mallinfo2().uordblks;
@@ -130,7 +131,8 @@ TEST(RiggedWeights, NanEmbeddingReachesTheLogits) {
   const std::vector<int32_t> tokens = {'a', 'x'};
   const auto logits = test::forced_logits(weights, attention, tokens, 2, 1);
   const size_t vocabulary = size_t(weights->hparams().vocabulary);
-  EXPECT_TRUE(std::all_of(logits.begin(), logits.begin() + std::ptrdiff_t(vocabulary), [](float x) { return std::isfinite(x); }));
+  EXPECT_TRUE(std::all_of(logits.begin(), logits.begin() + std::ptrdiff_t(vocabulary),
+                          [](float x) { return std::isfinite(x); }));
   EXPECT_TRUE(std::isnan(logits[vocabulary]));
 }
 

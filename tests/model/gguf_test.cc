@@ -89,7 +89,8 @@ TEST_F(GgufFiles, FoldersPipesAndMissingFiles) {
 }
 
 TEST_F(GgufFiles, CutAnywhereInTheHeader) {
-  const test::TinyModel file({.layers = 1, .query_heads = 1, .kv_heads = 1, .head_dim = 4, .feed_forward = 4});
+  const test::TinyModel file(
+      {.layers = 1, .query_heads = 1, .kv_heads = 1, .head_dim = 4, .feed_forward = 4});
   const std::string bytes = test::read_bytes(file.path());
   const size_t header = GgufFile(std::as_bytes(std::span(bytes)), "file").header().size();
   for (size_t size = 0; size < header; ++size) {
@@ -99,7 +100,8 @@ TEST_F(GgufFiles, CutAnywhereInTheHeader) {
 }
 
 TEST_F(GgufFiles, CutAnywhereInTheDataNamesTheTensor) {
-  const test::TinyModel file({.layers = 1, .query_heads = 1, .kv_heads = 1, .head_dim = 32, .feed_forward = 32});
+  const test::TinyModel file(
+      {.layers = 1, .query_heads = 1, .kv_heads = 1, .head_dim = 32, .feed_forward = 32});
   const std::string bytes = test::read_bytes(file.path());
   const size_t header = GgufFile(std::as_bytes(std::span(bytes)), "file").header().size();
   for (size_t size = header; size < bytes.size(); size += 61) {
@@ -109,13 +111,15 @@ TEST_F(GgufFiles, CutAnywhereInTheDataNamesTheTensor) {
     EXPECT_SAYS(refusal, "are present");
   }
   test::write_bytes(path_, bytes.substr(0, bytes.size() - 1));
-  EXPECT_SAYS(refusal_of(path_), "tensor 'blk.0.ffn_down.weight' is cut off: it needs 4096 bytes, 4095 are present");
+  EXPECT_SAYS(refusal_of(path_),
+              "tensor 'blk.0.ffn_down.weight' is cut off: it needs 4096 bytes, 4095 are present");
   test::write_bytes(path_, bytes.substr(0, bytes.size() / 2));
   EXPECT_SAYS(refusal_of(path_), "cut off");
 }
 
 TEST(GgufCheck, HugeCounts) {
-  for (const uint64_t count : {uint64_t(1) << 63, (uint64_t(1) << 63) - 1, uint64_t(1) << 60, uint64_t(1000000000)}) {
+  for (const uint64_t count :
+       {uint64_t(1) << 63, (uint64_t(1) << 63) - 1, uint64_t(1) << 60, uint64_t(1000000000)}) {
     EXPECT_SAYS(refusal_of_bytes(Raw().header(count, 0)), std::to_string(count));
     EXPECT_SAYS(refusal_of_bytes(Raw().header(0, count)), std::to_string(count));
   }
@@ -123,9 +127,16 @@ TEST(GgufCheck, HugeCounts) {
 
 TEST(GgufCheck, ImpossibleDimensions) {
   const uint64_t max = std::numeric_limits<int64_t>::max();
-  const std::initializer_list<uint64_t> cases[] = {
-      {max, 2}, {1152, (uint64_t(1) << 42) + 1}, {0, 5}, {5, 0}, {uint64_t(1) << 32, uint64_t(1) << 32},
-      {uint64_t(-1)}, {uint64_t(-5), 2}, {max}, {max / 4}, {2, 2, 2, max}};
+  const std::initializer_list<uint64_t> cases[] = {{max, 2},
+                                                   {1152, (uint64_t(1) << 42) + 1},
+                                                   {0, 5},
+                                                   {5, 0},
+                                                   {uint64_t(1) << 32, uint64_t(1) << 32},
+                                                   {uint64_t(-1)},
+                                                   {uint64_t(-5), 2},
+                                                   {max},
+                                                   {max / 4},
+                                                   {2, 2, 2, max}};
   for (const auto& dims : cases) {
     EXPECT_SAYS(refusal_of_bytes(Raw().header(1, 0).tensor("a", dims, 0, 0).data(64)), "tensor 'a'");
   }
@@ -138,7 +149,8 @@ TEST(GgufCheck, NumberOfDimensionsAndTypes) {
     for (int i = 0; i < 6; ++i) raw.u64(1);
     EXPECT_SAYS(refusal_of_bytes(raw), "dimensions");
   }
-  for (const uint32_t type : {4u, 5u, 26u, 31u, 38u, 39u, 43u, 255u, 0x80000000u}) {  // removed, integer, unknown
+  for (const uint32_t type :
+       {4u, 5u, 26u, 31u, 38u, 39u, 43u, 255u, 0x80000000u}) {  // removed, integer, unknown
     const Refusal refusal = refusal_of_bytes(Raw().header(1, 0).tensor("a", {32}, type, 0).data(64));
     EXPECT_EQ(refusal.code, ErrorCode::kUnsupported);
     EXPECT_SAYS(refusal, "type " + std::to_string(type));
@@ -154,7 +166,8 @@ TEST(GgufCheck, LengthsOfStringsAndArrays) {
   EXPECT_SAYS(refusal_of_bytes(Raw().header(0, 1).str("k").u32(8).u64(1000)), "cut off");
   EXPECT_SAYS(refusal_of_bytes(Raw().header(0, 1).str("k").u32(9).u32(0).u64(1000000000)), "key 'k'");
   EXPECT_SAYS(refusal_of_bytes(Raw().header(0, 1).str("k").u32(9).u32(0).u64(uint64_t(-1))), "elements");
-  EXPECT_SAYS(refusal_of_bytes(Raw().header(0, 1).str("k").u32(9).u32(9).u64(1).u32(0).u64(0)), "array of arrays");
+  EXPECT_SAYS(refusal_of_bytes(Raw().header(0, 1).str("k").u32(9).u32(9).u64(1).u32(0).u64(0)),
+              "array of arrays");
   EXPECT_SAYS(refusal_of_bytes(Raw().header(0, 1).str("k").u32(13).u64(0)), "value type 13");
   EXPECT_SAYS(refusal_of_bytes(Raw().header(0, 1).str("k").u32(9).u32(77).u64(0)), "value type 77");
 }
@@ -163,11 +176,16 @@ TEST(GgufCheck, Names) {
   Raw key;
   key.str("k").u32(0).text("1");
   EXPECT_SAYS(refusal_of_bytes(Raw().header(0, 2).text(key.bytes()).text(key.bytes())), "twice");
-  EXPECT_SAYS(refusal_of_bytes(
-                  Raw().header(2, 0).tensor("token_embd.weight", {8}, 0, 0).tensor("token_embd.weight", {8}, 0, 32).data(64)),
+  EXPECT_SAYS(refusal_of_bytes(Raw()
+                                   .header(2, 0)
+                                   .tensor("token_embd.weight", {8}, 0, 0)
+                                   .tensor("token_embd.weight", {8}, 0, 32)
+                                   .data(64)),
               "tensor 'token_embd.weight' is there twice");
-  EXPECT_SAYS(refusal_of_bytes(Raw().header(1, 0).tensor(std::string(200, 'a'), {8}, 0, 0).data(64)), "too large");
-  EXPECT_SAYS(refusal_of_bytes(Raw().header(1, 0).tensor(std::string(64, 'a'), {8}, 0, 0).data(64)), "at most 63");
+  EXPECT_SAYS(refusal_of_bytes(Raw().header(1, 0).tensor(std::string(200, 'a'), {8}, 0, 0).data(64)),
+              "too large");
+  EXPECT_SAYS(refusal_of_bytes(Raw().header(1, 0).tensor(std::string(64, 'a'), {8}, 0, 0).data(64)),
+              "at most 63");
   EXPECT_SAYS(refusal_of_bytes(Raw().header(1, 0).tensor(std::string("a\0b", 3), {8}, 0, 0).data(64)), "NUL");
   EXPECT_SAYS(refusal_of_bytes(Raw().header(1, 0).tensor("", {8}, 0, 0).data(64)), "empty");
   EXPECT_SAYS(refusal_of_bytes(Raw().header(0, 1).str("").u32(0).text("12345")), "empty");
@@ -188,10 +206,10 @@ TEST(GgufCheck, Offsets) {
     return Raw().header(2, 0).tensor("a", {8}, 0, first).tensor("b", {8}, 0, second).data(256);
   };
   EXPECT_NO_THROW(check_gguf(std::as_bytes(std::span(file(0, 32).bytes())), "file"));
-  EXPECT_SAYS(refusal_of_bytes(file(0, 16)), "tensor 'b' lies at offset 16");   // overlap
-  EXPECT_SAYS(refusal_of_bytes(file(0, 0)), "expected is 32");                  // overlap
+  EXPECT_SAYS(refusal_of_bytes(file(0, 16)), "tensor 'b' lies at offset 16");  // overlap
+  EXPECT_SAYS(refusal_of_bytes(file(0, 0)), "expected is 32");                 // overlap
   EXPECT_SAYS(refusal_of_bytes(file(0, 96)), "gap");
-  EXPECT_SAYS(refusal_of_bytes(file(32, 0)), "tensor 'a'");                     // not ascending
+  EXPECT_SAYS(refusal_of_bytes(file(32, 0)), "tensor 'a'");  // not ascending
   EXPECT_SAYS(refusal_of_bytes(file(0, uint64_t(-32))), "tensor 'b'");
 }
 
@@ -200,13 +218,19 @@ TEST(GgufCheck, Alignment) {
     return Raw().header(0, 1).str("general.alignment").u32(type).u32(alignment);
   };
   EXPECT_NO_THROW(check_gguf(std::as_bytes(std::span(file(4, 64).bytes())), "file"));
-  for (const uint32_t alignment : {0u, 1u, 24u, 0x80000000u}) EXPECT_SAYS(refusal_of_bytes(file(4, alignment)), "powers of two");
+  for (const uint32_t alignment : {0u, 1u, 24u, 0x80000000u})
+    EXPECT_SAYS(refusal_of_bytes(file(4, alignment)), "powers of two");
   EXPECT_SAYS(refusal_of_bytes(file(5, 32)), "u32");
 }
 
 TEST(GgufFile, LargeVocabularyLoads) {
-  const test::TinyModel file({.layers = 1, .query_heads = 1, .kv_heads = 1, .head_dim = 32, .vocabulary = 262144,
-                              .type = GGML_TYPE_Q4_0, .tied = true});
+  const test::TinyModel file({.layers = 1,
+                              .query_heads = 1,
+                              .kv_heads = 1,
+                              .head_dim = 32,
+                              .vocabulary = 262144,
+                              .type = GGML_TYPE_Q4_0,
+                              .tied = true});
   EXPECT_EQ(read_header(file.path()).hparams.vocabulary, 262144);
 }
 

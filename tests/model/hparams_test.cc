@@ -38,9 +38,19 @@ class HParamsTest : public testing::Test {
 };
 
 TEST_F(HParamsTest, ReadsWhatTheFileSays) {
-  const test::TinyModel file({.family = "qwen3", .layers = 3, .query_heads = 6, .kv_heads = 2, .head_dim = 80,
-                              .embedding = 96, .feed_forward = 160, .context = 777, .tied = true, .rope_base = 5e5f,
-                              .rope_scaling = "yarn", .rope_factor = 4, .rope_original_context = 123});
+  const test::TinyModel file({.family = "qwen3",
+                              .layers = 3,
+                              .query_heads = 6,
+                              .kv_heads = 2,
+                              .head_dim = 80,
+                              .embedding = 96,
+                              .feed_forward = 160,
+                              .context = 777,
+                              .tied = true,
+                              .rope_base = 5e5f,
+                              .rope_scaling = "yarn",
+                              .rope_factor = 4,
+                              .rope_original_context = 123});
   const ModelHeader header = read_header(file.path());
   const HParams& h = header.hparams;
   EXPECT_EQ(h.architecture, "qwen3");
@@ -69,8 +79,10 @@ TEST_F(HParamsTest, ReadsWhatTheFileSays) {
 }
 
 TEST_F(HParamsTest, AbsurdNumbersAreNamed) {
-  for (const uint32_t value : {513u, 0xffffffffu, 0u}) EXPECT_SAYS(with_u32("llama.block_count", value), "llama.block_count");
-  for (const uint32_t value : {0u, 1025u}) EXPECT_SAYS(with_u32("llama.attention.head_count", value), "head_count");
+  for (const uint32_t value : {513u, 0xffffffffu, 0u})
+    EXPECT_SAYS(with_u32("llama.block_count", value), "llama.block_count");
+  for (const uint32_t value : {0u, 1025u})
+    EXPECT_SAYS(with_u32("llama.attention.head_count", value), "head_count");
   EXPECT_SAYS(with_u32("llama.attention.head_count_kv", 3), "multiple");
   EXPECT_SAYS(with_u32("llama.attention.head_count_kv", 0), "head_count_kv");
   EXPECT_SAYS(with_u32("llama.embedding_length", 0), "embedding_length");
@@ -115,20 +127,24 @@ TEST_F(HParamsTest, WhatWouldChangeTheMathematicsIsRefused) {
   EXPECT_SAYS(with_u32("llama.expert_count", 8), "mixtures of experts are not supported");
   EXPECT_SAYS(with_u32("llama.attention.sliding_window", 512), "sliding-window attention is not supported");
   EXPECT_SAYS(with_text("llama.rope.scaling.type", "longrope"), "'longrope' (supported: none, linear, yarn)");
-  EXPECT_SAYS(refusal({.keys = [](gguf_context* file) { gguf_set_val_bool(file, "llama.attention.causal", false); }}),
-              "not causal");
+  EXPECT_SAYS(
+      refusal({.keys = [](gguf_context* file) { gguf_set_val_bool(file, "llama.attention.causal", false); }}),
+      "not causal");
 }
 
 TEST_F(HParamsTest, MissingAndForeignTensors) {
   const auto renamed = [this](const std::string& from, const std::string& to) {
     return refusal({.rename = [&](const std::string& name) { return name == from ? to : name; }});
   };
-  EXPECT_SAYS(renamed("blk.1.ffn_up.weight", ""), "tensor blk.1.ffn_up.weight not found (architecture llama expects it)");
+  EXPECT_SAYS(renamed("blk.1.ffn_up.weight", ""),
+              "tensor blk.1.ffn_up.weight not found (architecture llama expects it)");
   EXPECT_SAYS(renamed("token_embd.weight", ""), "tensor token_embd.weight not found");
-  EXPECT_SAYS(renamed("blk.0.ffn_gate.weight", "blk.0.ffn_gate_exps.weight"), "blk.0.ffn_gate.weight not found");
+  EXPECT_SAYS(renamed("blk.0.ffn_gate.weight", "blk.0.ffn_gate_exps.weight"),
+              "blk.0.ffn_gate.weight not found");
   EXPECT_SAYS(renamed("output.weight", "output.bias"), "tensor output.bias is not part");
   EXPECT_SAYS(renamed("blk.0.attn_q.weight", "blk.0.attn_k.weight2"), "blk.0.attn_q.weight not found");
-  EXPECT_SAYS(with_u32("llama.feed_forward_length", 64), "ffn_gate.weight has the shape 256 x 128; 256 x 64 is needed");
+  EXPECT_SAYS(with_u32("llama.feed_forward_length", 64),
+              "ffn_gate.weight has the shape 256 x 128; 256 x 64 is needed");
   EXPECT_SAYS(with_u32("llama.block_count", 3), "blk.2.attn_norm.weight not found");
   EXPECT_SAYS(with_u32("llama.block_count", 1), "blk.1.");
 }
@@ -146,19 +162,20 @@ TEST_F(HParamsTest, Tokenizers) {
   };
   EXPECT_SAYS(with_tokens({"a", "b"}), "2 tokens, but token_embd.weight has 261 rows");
   EXPECT_SAYS(with_tokens(std::vector<const char*>(261, "same")), "twice");
-  EXPECT_SAYS(refusal({.keys = [](gguf_context* file) {
-                const int32_t types[] = {1, 1};
-                gguf_set_arr_data(file, "tokenizer.ggml.token_type", GGUF_TYPE_INT32, types, 2);
-              }}),
+  EXPECT_SAYS(refusal({.keys =
+                           [](gguf_context* file) {
+                             const int32_t types[] = {1, 1};
+                             gguf_set_arr_data(file, "tokenizer.ggml.token_type", GGUF_TYPE_INT32, types, 2);
+                           }}),
               "token_type has 2 entries");
 }
 
 TEST_F(HParamsTest, SentencePieceNeedsNoMergesAndNoneNeedsNothing) {
   for (const char* kind : {"llama", "none"}) {
     test::edit_gguf(source_.path(), path_, {.keys = [&](gguf_context* file) {
-      gguf_set_val_str(file, "tokenizer.ggml.model", kind);
-      gguf_remove_key(file, "tokenizer.ggml.merges");
-    }});
+                      gguf_set_val_str(file, "tokenizer.ggml.model", kind);
+                      gguf_remove_key(file, "tokenizer.ggml.merges");
+                    }});
     EXPECT_EQ(read_header(path_).hparams.vocabulary, test::kTinyVocabulary);
   }
 }

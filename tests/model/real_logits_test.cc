@@ -32,7 +32,8 @@ class RealLogits : public testing::Test {
  protected:
   void SetUp() override {
     const char* path = std::getenv("VASE_TEST_MODEL");
-    if (path == nullptr) GTEST_SKIP() << "VASE_TEST_MODEL does not name a model file; see scripts/fetch-model";
+    if (path == nullptr)
+      GTEST_SKIP() << "VASE_TEST_MODEL does not name a model file; see scripts/fetch-model";
     path_ = path;
     const std::string text = problems();
     if (text.empty()) GTEST_SKIP() << "no problem texts in " VASE_SHARED_DIR "/data";
@@ -49,22 +50,25 @@ class RealLogits : public testing::Test {
 
   test::KlStatistics kl(const std::vector<float>& reference, const std::vector<float>& other) const {
     const size_t vocabulary = reference.size() / kTokens, skip = (kTokens - kMeasured) * vocabulary;
-    return test::kl_divergence(std::span(reference).subspan(skip), std::span(other).subspan(skip), vocabulary);
+    return test::kl_divergence(std::span(reference).subspan(skip), std::span(other).subspan(skip),
+                               vocabulary);
   }
   void record(const char* name, const test::KlStatistics& kl) {
     RecordProperty(std::string(name) + "_mean_kl", std::to_string(kl.mean));
-    std::printf("%-34s mean KL %.3g, max %.3g nats, other top-1 %.2f %%\n", name, kl.mean, kl.max, 100 * kl.other_top);
+    std::printf("%-34s mean KL %.3g, max %.3g nats, other top-1 %.2f %%\n", name, kl.mean, kl.max,
+                100 * kl.other_top);
   }
 
   std::string path_;
   std::vector<int32_t> tokens_;
 };
 
-// Quantised products round activations, which blows up any difference in the last bit; libllama's own two attention
-// modes are the yardstick.
+// Quantised products round activations, which blows up any difference in the last bit; libllama's own two
+// attention modes are the yardstick.
 TEST_F(RealLogits, QuantisedWeightsAreAsCloseAsLibllamasModesToEachOther) {
   const auto plain = test::llama_logits(path_, tokens_, {.f16_kv = true, .threads = 2});
-  const auto flash = test::llama_logits(path_, tokens_, {.flash_attention = true, .f16_kv = true, .threads = 2});
+  const auto flash =
+      test::llama_logits(path_, tokens_, {.flash_attention = true, .f16_kv = true, .threads = 2});
   const auto mine = ours(path_, true);
   const auto modes = kl(plain, flash), against_plain = kl(plain, mine), against_flash = kl(flash, mine);
   record("libllama plain, libllama flash", modes);

@@ -15,7 +15,8 @@ struct Refusal {
   ErrorCode code = ErrorCode::kUsage;
 };
 
-// The error of loading the file, which must be one line that starts with the path, with nothing printed besides.
+// The error of loading the file, which must be one line that starts with the path, with nothing printed
+// besides.
 inline Refusal refusal_of(const std::string& path) {
   Refusal refusal;
   testing::internal::CaptureStderr();
@@ -31,6 +32,7 @@ inline Refusal refusal_of(const std::string& path) {
   return refusal;
 }
 
-#define EXPECT_SAYS(refusal, word) EXPECT_NE((refusal).message.find(word), std::string::npos) << (refusal).message
+#define EXPECT_SAYS(refusal, word) \
+  EXPECT_NE((refusal).message.find(word), std::string::npos) << (refusal).message
 
 }  // namespace vase::model

@@ -1,6 +1,4 @@
 // Generated models of real shapes: refusals (fast) and one small whole file.
-#include "synthetic/synthetic_model.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +8,7 @@
 #include "support/llama_oracle.h"
 #include "support/teacher_forcing.h"
 #include "support/tiny_gguf.h"
+#include "synthetic/synthetic_model.h"
 #include "vase/error.h"
 
 namespace vase::synthetic {
@@ -38,7 +37,8 @@ TEST(SyntheticModel, UnknownNamesListTheKnownOnes) {
 TEST(SyntheticModel, LoadsHereAndInLibllamaWithFiniteLogits) {
   const Folder folder;
   const std::string path = synthetic_model("qwen3-0.6b", "q4_0", folder.path);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()), 1) << "a partial file is left";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()), 1)
+      << "a partial file is left";
   EXPECT_EQ(synthetic_model("qwen3-0.6b", "q4_0", folder.path), path);
 
   const auto weights = model::Weights::load(path);

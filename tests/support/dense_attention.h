@@ -1,5 +1,5 @@
-// Causal attention over everything, written for reading: the plain reference that stands in for the slot cache when
-// the model itself is tested. One sequence.
+// Causal attention over everything, written for reading: the plain reference that stands in for the slot
+// cache when the model itself is tested. One sequence.
 #pragma once
 
 #include <vector>

@@ -9,8 +9,9 @@
 namespace vase::test {
 
 struct GgufEdit {
-  std::function<void(gguf_context*)> keys;                         // changes, adds or removes keys; may be empty
-  std::function<std::string(const std::string& tensor)> rename;   // new name; empty text drops the tensor; may be empty
+  std::function<void(gguf_context*)> keys;  // changes, adds or removes keys; may be empty
+  std::function<std::string(const std::string& tensor)>
+      rename;  // new name; empty text drops the tensor; may be empty
 };
 
 void edit_gguf(const std::string& from, const std::string& to, const GgufEdit& edit);

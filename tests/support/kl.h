@@ -9,8 +9,8 @@
 namespace vase::test {
 
 struct KlStatistics {
-  double mean = 0, max = 0;       // nats, over rows
-  double other_top = 0;           // share of rows whose most likely token differs
+  double mean = 0, max = 0;  // nats, over rows
+  double other_top = 0;      // share of rows whose most likely token differs
 };
 
 inline std::vector<double> log_softmax(std::span<const float> logits) {
@@ -23,7 +23,8 @@ inline std::vector<double> log_softmax(std::span<const float> logits) {
 }
 
 // KL(reference || other) of softmax(logits), row by row; both [rows][vocabulary].
-inline KlStatistics kl_divergence(std::span<const float> reference, std::span<const float> other, size_t vocabulary) {
+inline KlStatistics kl_divergence(std::span<const float> reference, std::span<const float> other,
+                                  size_t vocabulary) {
   KlStatistics result;
   const size_t rows = reference.size() / vocabulary;
   for (size_t r = 0; r < rows; ++r) {
@@ -33,7 +34,9 @@ inline KlStatistics kl_divergence(std::span<const float> reference, std::span<co
     for (size_t i = 0; i < vocabulary; ++i) kl += std::exp(p[i]) * (p[i] - q[i]);
     result.mean += kl / double(rows);
     if (!(kl <= result.max)) result.max = kl;  // NaN sticks
-    const auto best = [](const std::vector<double>& x) { return std::max_element(x.begin(), x.end()) - x.begin(); };
+    const auto best = [](const std::vector<double>& x) {
+      return std::max_element(x.begin(), x.end()) - x.begin();
+    };
     result.other_top += best(p) != best(q) ? 1.0 / double(rows) : 0.0;
   }
   return result;

@@ -24,7 +24,8 @@ llama_context_ptr open_context(llama_model* model, size_t tokens, const OracleOp
   params.n_batch = params.n_ubatch = uint32_t(options.chunk);
   params.n_threads = params.n_threads_batch = options.threads;
   params.type_k = params.type_v = options.f16_kv ? GGML_TYPE_F16 : GGML_TYPE_F32;
-  params.flash_attn_type = options.flash_attention ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;
+  params.flash_attn_type =
+      options.flash_attention ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;
   llama_context_ptr context(llama_init_from_model(model, params));
   if (!context) throw std::runtime_error("libllama cannot open a context");
   return context;
@@ -32,7 +33,8 @@ llama_context_ptr open_context(llama_model* model, size_t tokens, const OracleOp
 
 }  // namespace
 
-std::vector<float> llama_logits(const std::string& path, std::span<const int32_t> tokens, const OracleOptions& options) {
+std::vector<float> llama_logits(const std::string& path, std::span<const int32_t> tokens,
+                                const OracleOptions& options) {
   const llama_model_ptr model = load(path, options);
   const llama_context_ptr context = open_context(model.get(), tokens.size(), options);
   const size_t vocabulary = size_t(llama_vocab_n_tokens(llama_model_get_vocab(model.get())));
@@ -52,7 +54,8 @@ std::vector<float> llama_logits(const std::string& path, std::span<const int32_t
       throw std::runtime_error("libllama cannot decode");
     }
     const float* out = llama_get_logits(context.get());
-    std::copy(out, out + size_t(batch.n_tokens) * vocabulary, logits.begin() + std::ptrdiff_t(begin * vocabulary));
+    std::copy(out, out + size_t(batch.n_tokens) * vocabulary,
+              logits.begin() + std::ptrdiff_t(begin * vocabulary));
   }
   llama_batch_free(batch);
   return logits;
@@ -62,8 +65,8 @@ std::vector<int32_t> llama_tokens(const std::string& path, const std::string& te
   const llama_model_ptr model = load(path, {});
   const llama_vocab* vocabulary = llama_model_get_vocab(model.get());
   std::vector<int32_t> tokens(text.size() + 8);
-  const int count = llama_tokenize(vocabulary, text.data(), int32_t(text.size()), tokens.data(), int32_t(tokens.size()),
-                                   true, true);
+  const int count = llama_tokenize(vocabulary, text.data(), int32_t(text.size()), tokens.data(),
+                                   int32_t(tokens.size()), true, true);
   if (count < 0) throw std::runtime_error("libllama cannot tokenize");
   tokens.resize(size_t(count));
   return tokens;

@@ -10,11 +10,11 @@ namespace vase::test {
 
 struct OracleOptions {
   bool flash_attention = false;
-  bool f16_kv = false;   // else f32
-  bool repack = true;    // weights in ggml's faster layouts, as vase::model::LoadOptions
+  bool f16_kv = false;  // else f32
+  bool repack = true;   // weights in ggml's faster layouts, as vase::model::LoadOptions
   int threads = 1;
-  int chunk = 64;        // tokens per batch
-  int context = 0;       // 0: as many as there are tokens
+  int chunk = 64;   // tokens per batch
+  int context = 0;  // 0: as many as there are tokens
 };
 
 // Logits [tokens.size()][vocabulary]. Throws std::runtime_error when libllama refuses the file.

@@ -1,5 +1,5 @@
-// A stand-in for attention that mixes a token's own query, key and value and nothing else, so that the tokens of a
-// batch are independent of each other.
+// A stand-in for attention that mixes a token's own query, key and value and nothing else, so that the tokens
+// of a batch are independent of each other.
 #pragma once
 
 #include "model/forward.h"

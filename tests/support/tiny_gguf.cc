@@ -20,9 +20,10 @@ class Writer {
  public:
   explicit Writer(const TinyOptions& options) : o_(options), random_(options.seed), file_(gguf_init_empty()) {
     if (o_.embedding == 0) o_.embedding = o_.cycle.empty() ? o_.query_heads * o_.head_dim : kCycleEmbedding;
-    const size_t matrices = size_t(o_.embedding) *
-                            (2 * size_t(o_.vocabulary) + size_t(o_.layers) * (3 * size_t(o_.feed_forward) +
-                                                                             4 * size_t(o_.query_heads * o_.head_dim)));
+    const size_t matrices =
+        size_t(o_.embedding) *
+        (2 * size_t(o_.vocabulary) +
+         size_t(o_.layers) * (3 * size_t(o_.feed_forward) + 4 * size_t(o_.query_heads * o_.head_dim)));
     context_.reset(ggml_init({matrices * sizeof(float) + (size_t(16) << 20), nullptr, false}));
   }
 
@@ -30,12 +31,15 @@ class Writer {
     add_keys();
     synthetic::add_byte_vocabulary(file_.get(), o_.vocabulary);
     add_tensors();
-    if (!gguf_write_to_file(file_.get(), path.c_str(), false)) throw std::runtime_error("cannot write " + path);
+    if (!gguf_write_to_file(file_.get(), path.c_str(), false))
+      throw std::runtime_error("cannot write " + path);
   }
 
  private:
   std::string key(const char* name) const { return o_.family + "." + name; }
-  void whole(const char* name, int value) { gguf_set_val_u32(file_.get(), key(name).c_str(), uint32_t(value)); }
+  void whole(const char* name, int value) {
+    gguf_set_val_u32(file_.get(), key(name).c_str(), uint32_t(value));
+  }
   void number(const char* name, float value) { gguf_set_val_f32(file_.get(), key(name).c_str(), value); }
 
   void add_keys() {
@@ -61,7 +65,8 @@ class Writer {
   }
 
   // Numbers spread evenly around `mean` with the given deviation, stored as `type`.
-  ggml_tensor* add(const std::string& name, ggml_type type, int columns, int rows, float mean, float deviation) {
+  ggml_tensor* add(const std::string& name, ggml_type type, int columns, int rows, float mean,
+                   float deviation) {
     std::vector<float> values(size_t(columns) * size_t(rows));
     const float width = deviation * std::sqrt(12.0f);
     for (float& value : values) value = mean + width * (float(random_() >> 40) * 0x1p-24f - 0.5f);
@@ -93,7 +98,8 @@ class Writer {
     add("output_norm.weight", GGML_TYPE_F32, o_.embedding, 1, 1, cycle ? 0 : 0.1f);
     if (o_.rope_factors) {
       ggml_tensor* factors = add("rope_freqs.weight", GGML_TYPE_F32, o_.head_dim / 2, 1, 1, 0);
-      for (int i = 0; i < o_.head_dim / 2; ++i) static_cast<float*>(factors->data)[i] = 1 + 7.0f * float(i) / float(o_.head_dim);
+      for (int i = 0; i < o_.head_dim / 2; ++i)
+        static_cast<float*>(factors->data)[i] = 1 + 7.0f * float(i) / float(o_.head_dim);
     }
     for (int i = 0; i < o_.layers; ++i) add_layer("blk." + std::to_string(i) + ".", cycle ? 0 : 1);
   }
@@ -122,12 +128,16 @@ class Writer {
     matrix(layer + "ffn_down", o_.feed_forward, o_.embedding, output_scale);
   }
 
-  // Embedding of token t: one channel of its own. Output row n: ones at the channels of the tokens that n follows.
+  // Embedding of token t: one channel of its own. Output row n: ones at the channels of the tokens that n
+  // follows.
   void add_cycle() {
-    auto* embedding = static_cast<float*>(add("token_embd.weight", GGML_TYPE_F32, o_.embedding, o_.vocabulary, 0, 0)->data);
-    auto* output = static_cast<float*>(add("output.weight", GGML_TYPE_F32, o_.embedding, o_.vocabulary, 0, 0)->data);
+    auto* embedding =
+        static_cast<float*>(add("token_embd.weight", GGML_TYPE_F32, o_.embedding, o_.vocabulary, 0, 0)->data);
+    auto* output =
+        static_cast<float*>(add("output.weight", GGML_TYPE_F32, o_.embedding, o_.vocabulary, 0, 0)->data);
     std::vector<int32_t> next(size_t(o_.vocabulary), o_.cycle[0]);
-    for (size_t i = 0; i < o_.cycle.size(); ++i) next[size_t(o_.cycle[i])] = o_.cycle[(i + 1) % o_.cycle.size()];
+    for (size_t i = 0; i < o_.cycle.size(); ++i)
+      next[size_t(o_.cycle[i])] = o_.cycle[(i + 1) % o_.cycle.size()];
     for (size_t t = 0; t < next.size(); ++t) {
       embedding[t * size_t(o_.embedding) + t] = 1;
       output[size_t(next[t]) * size_t(o_.embedding) + t] = 1;
@@ -144,7 +154,9 @@ class Writer {
 
 void write_tiny_gguf(const std::string& path, const TinyOptions& options) { Writer(options).write(path); }
 
-TinyModel::TinyModel(const TinyOptions& options) : path_(temporary_path(".gguf")) { write_tiny_gguf(path_, options); }
+TinyModel::TinyModel(const TinyOptions& options) : path_(temporary_path(".gguf")) {
+  write_tiny_gguf(path_, options);
+}
 TinyModel::~TinyModel() { std::filesystem::remove(path_); }
 
 std::string temporary_path(const std::string& suffix) {
@@ -154,8 +166,9 @@ std::string temporary_path(const std::string& suffix) {
 }
 
 std::vector<int32_t> tiny_text(int count, uint64_t seed) {
-  static constexpr const char* kWords[] = {"the ", "of ",   "so ",  "we ",  "get ",   "number ", "is ",  "sum ", "then ",
-                                           "x = ", "12 + ", "and ", "let ", "prime. ", "even, ",  "half ", "n ",  "why? "};
+  static constexpr const char* kWords[] = {"the ", "of ",     "so ",    "we ",   "get ",  "number ",
+                                           "is ",  "sum ",    "then ",  "x = ",  "12 + ", "and ",
+                                           "let ", "prime. ", "even, ", "half ", "n ",    "why? "};
   std::mt19937_64 random(seed);
   std::vector<int32_t> tokens;
   while (int(tokens.size()) < count) {

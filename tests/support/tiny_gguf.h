@@ -1,4 +1,5 @@
-// Writes tiny model files with random weights: real GGUFs of every supported family that libllama loads as well.
+// Writes tiny model files with random weights: real GGUFs of every supported family that libllama loads as
+// well.
 #pragma once
 
 #include <ggml.h>
@@ -16,11 +17,11 @@ using synthetic::kEndOfText, synthetic::kImStart, synthetic::kImEnd, synthetic::
 constexpr int kTinyVocabulary = synthetic::kByteVocabulary;
 
 struct TinyOptions {
-  std::string family = "llama";      // "llama", "qwen2" (with biases), "qwen3" (with q/k norm)
+  std::string family = "llama";  // "llama", "qwen2" (with biases), "qwen3" (with q/k norm)
   int layers = 2;
   int query_heads = 4, kv_heads = 2;
   int head_dim = 64;
-  int embedding = 0;                 // 0: query_heads * head_dim
+  int embedding = 0;  // 0: query_heads * head_dim
   int feed_forward = 128;
   int context = 4096;                // positions seen in training
   int vocabulary = kTinyVocabulary;  // more: padded with unused tokens
@@ -31,16 +32,17 @@ struct TinyOptions {
   uint64_t seed = 1;
 
   float rope_base = 10000;
-  std::string rope_scaling;          // "", "none", "linear", "yarn"
-  float rope_factor = 4;             // with rope_scaling
-  int rope_original_context = 0;     // with rope_scaling; 0: key left out
-  float rope_attn_factor = 0;        // 0: key left out
-  bool rope_factors = false;         // a rope_freqs tensor (llama)
+  std::string rope_scaling;       // "", "none", "linear", "yarn"
+  float rope_factor = 4;          // with rope_scaling
+  int rope_original_context = 0;  // with rope_scaling; 0: key left out
+  float rope_attn_factor = 0;     // 0: key left out
+  bool rope_factors = false;      // a rope_freqs tensor (llama)
 
-  // Not empty: greedy output walks this cycle of distinct tokens, whatever came before: the next token depends on the
-  // current one alone. Any other token leads to cycle[0]. Takes embedding = 512 (llama, qwen3).
+  // Not empty: greedy output walks this cycle of distinct tokens, whatever came before: the next token
+  // depends on the current one alone. Any other token leads to cycle[0]. Takes embedding = 512 (llama,
+  // qwen3).
   std::vector<int32_t> cycle;
-  int32_t nan_token = -1;            // its embedding row is NaN (f32 only)
+  int32_t nan_token = -1;  // its embedding row is NaN (f32 only)
 };
 
 // Throws std::runtime_error when the file cannot be written.
