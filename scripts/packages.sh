@@ -28,8 +28,9 @@ is_there() {
 
 has_pip() { python3 -m pip --version >/dev/null 2>&1 || /usr/bin/python3 -m pip --version >/dev/null 2>&1; }
 
+# A Clang that is recent enough, with its OpenMP library.
 has_recent_clang() {
-  (choose_compiler && [[ $CXX == clang* ]]) 2>/dev/null
+  (choose_compiler && [[ $CXX == clang* ]] && printf 'int main(){}' | "$CXX" -fopenmp -x c++ -o /dev/null -) 2>/dev/null
 }
 
 # Prints the missing packages, one a line.
@@ -44,7 +45,7 @@ missing_packages() {
 # Clang makes faster code than GCC here; it is installed where the distribution has it, but not required.
 wanted_compiler() {
   if ! has_recent_clang && apt-cache show clang-19 >/dev/null 2>&1; then
-    printf '%s\n' clang-19 libclang-rt-19-dev
+    printf '%s\n' clang-19 libclang-rt-19-dev libomp-19-dev
   fi
 }
 
