@@ -45,7 +45,7 @@ class RealLogits : public testing::Test {
   std::vector<float> ours(const std::string& path, bool f16_rows) {
     const auto weights = Weights::load(path);
     test::DenseAttention attention(weights->hparams(), f16_rows);
-    return test::forced_logits(weights, attention, tokens_, 64, 2);
+    return test::forced_logits(weights, attention, tokens_, 64, 1);
   }
 
   test::KlStatistics kl(const std::vector<float>& reference, const std::vector<float>& other) const {
@@ -66,9 +66,8 @@ class RealLogits : public testing::Test {
 // Quantised products round activations, which blows up any difference in the last bit; libllama's own two
 // attention modes are the yardstick.
 TEST_F(RealLogits, QuantisedWeightsAreAsCloseAsLibllamasModesToEachOther) {
-  const auto plain = test::llama_logits(path_, tokens_, {.f16_kv = true, .threads = 2});
-  const auto flash =
-      test::llama_logits(path_, tokens_, {.flash_attention = true, .f16_kv = true, .threads = 2});
+  const auto plain = test::llama_logits(path_, tokens_, {.f16_kv = true});
+  const auto flash = test::llama_logits(path_, tokens_, {.flash_attention = true, .f16_kv = true});
   const auto mine = ours(path_, true);
   const auto modes = kl(plain, flash), against_plain = kl(plain, mine), against_flash = kl(flash, mine);
   record("libllama plain, libllama flash", modes);
@@ -83,7 +82,7 @@ TEST_F(RealLogits, F32WeightsAreEqual) {
     ~Copy() { std::filesystem::remove(path); }
   } copy;
   test::decode_gguf(path_, copy.path);
-  const auto theirs = test::llama_logits(copy.path, tokens_, {.threads = 2});
+  const auto theirs = test::llama_logits(copy.path, tokens_);
   const auto distance = kl(theirs, ours(copy.path, false));
   record("f32: libllama, ours", distance);
   EXPECT_LE(distance.mean, 1e-5);
