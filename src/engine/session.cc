@@ -5,6 +5,11 @@
 #include "vase/error.h"
 
 namespace vase {
+namespace {
+
+constexpr int kReservedTokens = 1 << 20;  // 4 MiB of address space, filled as the text grows
+
+}  // namespace
 
 std::string_view finish_name(Finish finish) {
   switch (finish) {
@@ -30,6 +35,7 @@ SessionState::SessionState(std::vector<int32_t> prompt, const SessionOptions& op
   sequence.evict_seed = options.evict_seed;
   sequence.stream = options.stream;
   sequence.prompt_tokens = prompt_tokens();
+  generated_.reserve(std::min(options.max_tokens, kReservedTokens));
   for (int32_t token : prompt_) sampler_.accept(token);
 }
 

@@ -75,8 +75,8 @@ TEST(Memory, GroupedHeadsAreNotExpanded) {
 TEST(Memory, BudgetInMib) {
   const ModelShape shape{.layers = 36, .query_heads = 32, .kv_heads = 8, .head_dim = 128};
   for (const char* name : {"vase-attnv", "vase-dkv", "random"}) {
-    for (double mib : {64.0, 100.5, 1000.0}) {
-      for (int sequences : {1, 4}) {
+    for (const auto& [mib, sequences] : {std::pair{64.0, 1}, {100.5, 1}, {400.0, 4}, {1000.0, 4}}) {
+      {
         const Policy policy = Policy::parse(name);
         const EngineOptions engine{.sequences = sequences, .threads = 2};
         const MemoryPlan plan = plan_memory(shape, policy, {.budget_mib = mib}, engine);
