@@ -152,6 +152,8 @@ choose_compiler() {
   CC=gcc CXX=g++
 }
 
+has_openmp() { printf 'int main(){}' | "$CXX" -fopenmp -x c++ -o /dev/null - 2>/dev/null; }
+
 # CMake arguments for the chosen compiler, with ccache where it is installed. Sets cmake_arguments.
 set_cmake_arguments() {
   choose_compiler

@@ -30,7 +30,7 @@ has_pip() { python3 -m pip --version >/dev/null 2>&1 || /usr/bin/python3 -m pip 
 
 # A Clang that is recent enough, with its OpenMP library.
 has_recent_clang() {
-  (choose_compiler && [[ $CXX == clang* ]] && printf 'int main(){}' | "$CXX" -fopenmp -x c++ -o /dev/null -) 2>/dev/null
+  (choose_compiler && [[ $CXX == clang* ]] && has_openmp) 2>/dev/null
 }
 
 # Prints the missing packages, one a line.
