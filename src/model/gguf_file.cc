@@ -19,7 +19,9 @@ GgufFile::GgufFile(std::span<const std::byte> bytes, std::string name)
     fail(ErrorCode::kCorrupt, "ggml cannot read this file, though its header looks sound");
   for (ggml_tensor* tensor = ggml_get_first_tensor(context_); tensor;
        tensor = ggml_get_next_tensor(context_, tensor)) {
-    by_name_[ggml_get_name(tensor)] = {tensor, int64_t(by_name_.size())};
+    // Counted before the entry exists: GCC 12 inserts first when this is one expression.
+    const auto index = int64_t(by_name_.size());
+    by_name_[ggml_get_name(tensor)] = {tensor, index};
   }
 }
 
