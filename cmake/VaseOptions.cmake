@@ -27,9 +27,10 @@ function(vase_library name)
   target_link_libraries(vase_${name} PUBLIC ${ARG_PUBLIC} PRIVATE vase_options ${ARG_PRIVATE})
 endfunction()
 
-# vase_test(<name> SOURCES ... LIBS ... [LABELS ...]): one GoogleTest program. Without LABELS it is a fast test.
+# vase_test(<name> SOURCES ... LIBS ... [LABELS ...] [THREADS n]): one GoogleTest program. Without LABELS it is a fast
+# test. THREADS: how many it keeps busy, so that ctest does not run another one beside it.
 function(vase_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "THREADS" "SOURCES;LIBS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE vase_options ${ARG_LIBS} GTest::gtest GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -37,5 +38,8 @@ function(vase_test name)
     set(ARG_LABELS fast)
   endif()
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" SKIP_REGULAR_EXPRESSION "^SKIPPED ALL")
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
+  if(ARG_THREADS)
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${ARG_THREADS})
+  endif()
 endfunction()

@@ -19,6 +19,7 @@ ModelShape shape_of(const model::HParams& h) {
 }
 
 const text::ChatTemplate& chat_of(const Model::Impl& impl) {
+  if (impl.chat_error) throw *impl.chat_error;
   if (!impl.chat) {
     throw Error(ErrorCode::kUnsupported, "this model file has no chat template; use raw text instead");
   }
@@ -50,7 +51,11 @@ std::shared_ptr<const Model> Model::load(const std::string& path) {
                                          std::to_string(impl.shape.vocabulary) + " rows");
   }
   const std::string source = impl.tokenizer->chat_template();
-  if (!source.empty()) impl.chat.emplace(source, *impl.tokenizer);
+  try {
+    if (!source.empty()) impl.chat.emplace(source, *impl.tokenizer);
+  } catch (const Error& e) {  // raw text still works
+    impl.chat_error = e;
+  }
   return model;
 }
 
@@ -62,7 +67,7 @@ std::vector<int32_t> Model::tokenize(std::string_view text, bool add_special) co
 
 std::string Model::piece(int32_t token) const { return impl_->tokenizer->piece(token); }
 bool Model::ends_generation(int32_t token) const { return impl_->tokenizer->ends_generation(token); }
-bool Model::has_chat_template() const { return impl_->chat.has_value(); }
+bool Model::has_chat_template() const { return impl_->chat.has_value() || impl_->chat_error.has_value(); }
 
 std::string Model::render_chat(std::span<const ChatMessage> messages) const {
   return chat_of(*impl_).render(messages_of(messages));

@@ -2,12 +2,11 @@
 #include "vase/memory.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <fstream>
 
 #include "engine/engine_plan.h"
+#include "support/resident.h"
 #include "support/tiny_gguf.h"
 #include "vase/engine.h"
 
@@ -17,20 +16,12 @@ namespace {
 using test::TinyModel;
 using test::TinyOptions;
 
-long resident_kib() {
-  std::ifstream file("/proc/self/statm");
-  long total = 0, resident = 0;
-  file >> total >> resident;
-  return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 // Resident memory after 20,000 tokens is within 1 MiB of that after 500, for a short prompt and for one of ten times
 // the budget.
 TEST(Memory, ResidentSizeIsFlat) {
-#if defined(__SANITIZE_ADDRESS__) || (defined(__has_feature) && (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer)))
-  GTEST_SKIP() << "a sanitizer's own memory grows";
-#endif
+  if (test::sanitized()) GTEST_SKIP() << "a sanitizer's own memory grows";
   const TinyModel file{TinyOptions{.layers = 2, .query_heads = 2, .kv_heads = 1, .head_dim = 32, .feed_forward = 64}};
+  test::settle_heap();
   const auto model = Model::load(file.path());
   for (int prompt : {10, 2560}) {
     Engine engine(model, Policy::parse("vase-attnv"), {.budget = 256, .buffer = 64}, {.threads = 2});
@@ -40,10 +31,10 @@ TEST(Memory, ResidentSizeIsFlat) {
     const auto s = engine.submit(test::tiny_text(prompt), o);
     long early = 0;
     while (engine.step([](Session&, std::string_view) {}) > 0) {
-      if (s->generated_tokens() == 500) early = resident_kib();
+      if (s->generated_tokens() == 500) early = test::resident_kib();
     }
     EXPECT_EQ(s->generated_tokens(), 20000);
-    EXPECT_LE(resident_kib() - early, 1024) << "prompt of " << prompt;
+    EXPECT_LE(test::resident_kib() - early, 1024) << "prompt of " << prompt;
   }
 }
 

@@ -1,4 +1,4 @@
-// A real model on real text against libllama, nothing evicted.
+// A real model on real text: logits against libllama with nothing evicted, and memory over thousands of tokens.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -6,14 +6,14 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "support/dense_attention.h"
 #include "support/edit_gguf.h"
 #include "support/kl.h"
 #include "support/llama_oracle.h"
-#include "support/teacher_forcing.h"
+#include "support/resident.h"
 #include "support/tiny_gguf.h"
+#include "vase/engine.h"
 
-namespace vase::model {
+namespace vase {
 namespace {
 
 constexpr size_t kTokens = 640;
@@ -28,7 +28,7 @@ std::string problems() {
   return text;
 }
 
-class RealLogits : public testing::Test {
+class RealModel : public testing::Test {
  protected:
   void SetUp() override {
     const char* path = std::getenv("VASE_TEST_MODEL");
@@ -42,10 +42,14 @@ class RealLogits : public testing::Test {
     tokens_.resize(kTokens);
   }
 
-  std::vector<float> ours(const std::string& path, bool f16_rows) {
-    const auto weights = Weights::load(path);
-    test::DenseAttention attention(weights->hparams(), f16_rows);
-    return test::forced_logits(weights, attention, tokens_, 64, 1);
+  std::vector<float> ours(const std::string& path, RowType rows) {
+    Engine engine(Model::load(path), Policy::parse("vase-attnv"),
+                  {.budget = kTokens, .key_type = rows, .value_type = rows}, {.threads = 2, .logit_rows = 64});
+    std::vector<float> all;
+    engine.force(tokens_, 1, {}, [&](int64_t, std::span<const float> row) {
+      all.insert(all.end(), row.begin(), row.end());
+    });
+    return all;
   }
 
   test::KlStatistics kl(const std::vector<float>& reference, const std::vector<float>& other) const {
@@ -65,10 +69,10 @@ class RealLogits : public testing::Test {
 
 // Quantised products round activations, which blows up any difference in the last bit; libllama's own two
 // attention modes are the yardstick.
-TEST_F(RealLogits, QuantisedWeightsAreAsCloseAsLibllamasModesToEachOther) {
+TEST_F(RealModel, QuantisedWeightsAreAsCloseAsLibllamasModesToEachOther) {
   const auto plain = test::llama_logits(path_, tokens_, {.f16_kv = true});
   const auto flash = test::llama_logits(path_, tokens_, {.flash_attention = true, .f16_kv = true});
-  const auto mine = ours(path_, true);
+  const auto mine = ours(path_, RowType::kF16);
   const auto modes = kl(plain, flash), against_plain = kl(plain, mine), against_flash = kl(flash, mine);
   record("libllama plain, libllama flash", modes);
   record("libllama plain, ours", against_plain);
@@ -76,18 +80,60 @@ TEST_F(RealLogits, QuantisedWeightsAreAsCloseAsLibllamasModesToEachOther) {
   EXPECT_LE(std::min(against_plain.mean, against_flash.mean), 1.2 * modes.mean);
 }
 
-TEST_F(RealLogits, F32WeightsAreEqual) {
+TEST_F(RealModel, F32WeightsAreEqual) {
   struct Copy {
     std::string path = test::temporary_path("-f32.gguf");
     ~Copy() { std::filesystem::remove(path); }
   } copy;
   test::decode_gguf(path_, copy.path);
   const auto theirs = test::llama_logits(copy.path, tokens_);
-  const auto distance = kl(theirs, ours(copy.path, false));
+  const auto distance = kl(theirs, ours(copy.path, RowType::kF32));
   record("f32: libllama, ours", distance);
   EXPECT_LE(distance.mean, 1e-5);
   EXPECT_LE(distance.max, 1e-3);
 }
 
+// Memory is final from the start: 4,000 generated tokens, after a short prompt and after one of ten times the budget.
+TEST_F(RealModel, ResidentSizeIsFlat) {
+  if (test::sanitized()) GTEST_SKIP() << "a sanitizer's own memory grows";
+  const auto model = Model::load(path_);
+  for (const size_t prompt : {size_t(40), kTokens}) {
+    Engine engine(model, Policy::parse("vase-attnv"), {.budget = 64, .buffer = 32}, {.threads = 2});
+    SessionOptions options;
+    options.max_tokens = 4000;
+    options.ignore_eos = true;
+    const auto session = engine.submit({tokens_.begin(), tokens_.begin() + prompt}, options);
+    long early = 0;
+    while (engine.step([](Session&, std::string_view) {}) > 0) {
+      if (session->generated_tokens() == 500) early = test::resident_kib();
+    }
+    EXPECT_EQ(session->generated_tokens(), 4000);
+    EXPECT_LE(test::resident_kib() - early, 1024) << "after a prompt of " << prompt;
+  }
+}
+
+// The same text with 1 and 2 threads, alone and beside another session.
+TEST_F(RealModel, SameTextWhateverRunsBesideIt) {
+  const auto model = Model::load(path_);
+  const std::vector<int32_t> prompt(tokens_.begin(), tokens_.begin() + 100);
+  const auto run = [&](int threads, int neighbours) {
+    Engine engine(model, Policy::parse("vase-attnv"), {.budget = 96, .buffer = 32},
+                  {.sequences = 1 + neighbours, .threads = threads});
+    SessionOptions options;
+    options.max_tokens = 120;
+    options.sampling.seed = 3;
+    for (int i = 0; i < neighbours; ++i) {
+      engine.submit({tokens_.begin() + 50 * i, tokens_.begin() + 130 + 60 * i}, options);
+    }
+    const auto session = engine.submit(prompt, options);
+    while (engine.step([](Session&, std::string_view) {}) > 0) {
+    }
+    return std::vector<int32_t>(session->generated().begin(), session->generated().end());
+  };
+  const auto want = run(1, 0);
+  EXPECT_EQ(run(2, 0), want);
+  EXPECT_EQ(run(2, 2), want);
+}
+
 }  // namespace
-}  // namespace vase::model
+}  // namespace vase
