@@ -48,15 +48,18 @@ class Session {
   virtual void cancel() = 0;
 };
 
+// One thread at a time may call an engine and read its sessions; only Session::cancel() may come from any thread.
 class Engine {
  public:
   // Called from step() for every session that produced text that is safe to show (whole characters, no part of a stop
-  // string) or has finished.
+  // string) or has finished. May be empty. It may submit and cancel, but not step or force the engine. When it throws,
+  // the exception leaves step(); the engine stays sound, and texts that are still due come with the next step.
   using OnText = std::function<void(Session&, std::string_view text)>;
   // Called for every sampled position, before sampling: logits [vocabulary] of the token at `position`.
   using OnLogits = std::function<void(Session&, int64_t position, std::span<const float> logits)>;
 
-  // Allocates everything that it will ever need. Throws Error(kUsage / kResource).
+  // Allocates KV memory, scratch and compute buffers, all that its steps will ever need. A session adds its tokens and
+  // a sampler (12 B x vocabulary). Throws Error(kUsage / kResource).
   Engine(std::shared_ptr<const Model> model, Policy policy, const CacheOptions& cache, const EngineOptions& options);
   ~Engine();
 
@@ -64,13 +67,14 @@ class Engine {
   // outside of the vocabulary, or leaves no room below the context limit.
   std::shared_ptr<Session> submit(std::vector<int32_t> prompt, const SessionOptions& options);
   // One step for all running sessions: a chunk of prompt or one new token each. Returns how many sessions are still
-  // running or queued; 0 means that there is nothing to do.
+  // running or queued; 0 means that there is nothing to do. Rethrows what a policy's own part has thrown; that eviction
+  // then kept the newest tokens.
   int step(const OnText& on_text);
   void set_on_logits(OnLogits on_logits);
 
   // Teacher forcing: feeds tokens to a fresh sequence, EngineOptions::logit_rows at a time, and calls back with the
-  // logits that follow each. Same mathematics as generating them. Needs a free sequence for the time of the call; throws
-  // Error(kUsage) when there is none.
+  // logits that follow each. Same mathematics as generating them. The first prompt_tokens count as the prompt. Needs a
+  // free sequence for the time of the call; throws Error(kUsage) when there is none.
   Counters force(std::span<const int32_t> tokens, int prompt_tokens, const SessionOptions& options,
                  const std::function<void(int64_t position, std::span<const float> logits)>& on_logits);
 

@@ -34,7 +34,7 @@ struct CacheOptions {
                                  // except with the policy `full`: there it is the capacity, and 0 = trained context.
 };
 
-// Performance; never changes what is computed.
+// Performance and diagnosis. Only `path` can change a result, in the last bits of attention.
 struct EngineOptions {
   int sequences = 1;             // sessions that can run at the same time
   int threads = 0;               // 0 = number of physical cores; at most 256
@@ -42,7 +42,7 @@ struct EngineOptions {
   int logit_rows = 1;            // most logit rows per step of Engine::force(); more is faster, each costs 4 B x vocabulary
   AttentionPath path = AttentionPath::kFused;
   bool poison_free_rows = false; // fills every free row with NaN (tests: free rows must never be read)
-  bool log_evictions = false;    // keeps the kept positions of every eviction (costs memory; for tests and analysis)
+  bool log_evictions = false;    // keeps the kept positions of every eviction: 4 B x M x layers x KV heads each time
 };
 
 struct SamplingOptions {
@@ -58,7 +58,7 @@ struct SamplingOptions {
 struct SessionOptions {
   SamplingOptions sampling;
   uint64_t evict_seed = 0;       // of the evictions; apart from the text seed so that each can be varied alone
-  uint32_t stream = 0;           // number that tells sessions with equal seeds apart; 0 is fine for one
+  uint32_t stream = 0;           // tells the evictions of sessions with equal evict_seed apart; the text has its seed
   int max_tokens = 4096;         // generated tokens
   std::vector<std::string> stops;
   bool ignore_eos = false;

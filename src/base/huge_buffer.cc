@@ -6,12 +6,17 @@
 #include <string>
 #include <utility>
 
+#include "base/machine.h"
 #include "vase/error.h"
 
 namespace vase {
 namespace {
+
 constexpr size_t kHugePage = size_t(2) << 20;
-}
+
+std::string mib(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+}  // namespace
 
 HugeBuffer::HugeBuffer(size_t bytes) : size_(bytes) {
   if (bytes == 0) return;
@@ -19,10 +24,13 @@ HugeBuffer::HugeBuffer(size_t bytes) : size_(bytes) {
   const size_t unit = bytes >= kHugePage ? kHugePage : 4096;
   if (bytes > SIZE_MAX - 2 * unit) throw Error(ErrorCode::kResource, "buffer size overflows the address space");
   mapped_ = (bytes + unit - 1) / unit * unit;
-  void* p = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  // Overcommitted memory would be granted here and kill the process when it is touched.
+  const uint64_t available = available_memory();
+  void* p = MAP_FAILED;
+  if (mapped_ <= available) p = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) {
-    throw Error(ErrorCode::kResource, "cannot allocate " + std::to_string(bytes >> 20) +
-                                          " MiB; choose a smaller budget, fewer sequences or a smaller model");
+    throw Error(ErrorCode::kResource, "cannot allocate " + mib(bytes) + "; " + mib(available) +
+                                          " are free. Choose a smaller budget, fewer sequences or a smaller model");
   }
   data_ = static_cast<std::byte*>(p);
   if (unit == kHugePage) madvise(p, mapped_, MADV_HUGEPAGE);

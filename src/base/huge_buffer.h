@@ -9,7 +9,7 @@ namespace vase {
 class HugeBuffer {
  public:
   HugeBuffer() = default;
-  // Zero-filled. Throws Error(kResource) that names the size when the system refuses.
+  // Zero-filled. Throws Error(kResource) that names the size and what is free when that is less.
   explicit HugeBuffer(size_t bytes);
   ~HugeBuffer();
   HugeBuffer(HugeBuffer&& other) noexcept;

@@ -1,5 +1,5 @@
 // The engine's random draws: Philox4x32-10 (Random123), counter-based, so a draw depends on its key and its
-// position alone: not on threads, batch make-up, slot order, compiler or call order.
+// position alone: not on threads, batch make-up, slot order or call order.
 #pragma once
 
 #include <cstdint>

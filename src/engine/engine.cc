@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <exception>
 
 #include "cache/slot_cache.h"
 #include "engine/engine_plan.h"
@@ -37,20 +38,31 @@ struct Engine::Impl {
   // The step in hand; kept between steps so that nothing is allocated.
   std::vector<Span> spans;
   std::vector<int32_t> tokens, positions, outputs;
-  std::vector<SessionState*> members;  // the session of each span
+  std::vector<std::shared_ptr<SessionState>> members;  // the session of each span
+  std::span<const float> logits;
+
+  // Texts that wait for their callback. They outlive a callback that throws and are delivered by the next step.
+  struct Event {
+    std::shared_ptr<SessionState> session;
+    std::string text;
+  };
+  std::deque<Event> events;
+  bool busy = false;  // inside step() or force()
 
   Impl(std::shared_ptr<const Model> m, Policy p, const CacheOptions& c, const EngineOptions& o);
 
-  bool evicts() const { return policy.evicts(); }
   int free_slot() const;
+  void check_tokens(std::span<const int32_t> tokens) const;
+  int64_t longest_prompt() const;
   void start(SessionState& session, int slot);
   void admit();
-  void reap_cancelled(const OnText& on_text);
+  void reap_cancelled();
+  void clear_step();
   void collect();
-  void add_span(SessionState& session, std::span<const int32_t> fed);
+  void add_span(const std::shared_ptr<SessionState>& session, std::span<const int32_t> fed);
   void run_and_advance();
-  void take_outputs(std::span<const float> logits, const OnText& on_text);
-  std::span<const float> logits;
+  void take_outputs();
+  void deliver(const OnText& on_text);
 };
 
 Engine::Impl::Impl(std::shared_ptr<const Model> m, Policy p, const CacheOptions& c, const EngineOptions& o)
@@ -91,49 +103,45 @@ void Engine::Impl::admit() {
   }
 }
 
-void Engine::Impl::reap_cancelled(const OnText& on_text) {
-  const auto finish = [&](const std::shared_ptr<SessionState>& session) {
-    const std::string text = session->end(Finish::kCancelled);
-    on_text(*session, text);
+void Engine::Impl::reap_cancelled() {
+  const auto cancelled = [&](const std::shared_ptr<SessionState>& session) {
+    if (!session || !session->cancelled()) return false;
+    events.push_back({session, session->end(Finish::kCancelled)});
+    return true;
   };
   for (auto& session : running) {
-    if (!session || !session->cancelled()) continue;
-    finish(session);
-    session = nullptr;
+    if (cancelled(session)) session = nullptr;
   }
-  for (auto it = queue.begin(); it != queue.end();) {
-    if ((*it)->cancelled()) {
-      finish(*it);
-      it = queue.erase(it);
-    } else {
-      ++it;
-    }
-  }
+  std::erase_if(queue, cancelled);
 }
 
-void Engine::Impl::add_span(SessionState& session, std::span<const int32_t> fed) {
-  spans.push_back({&session.sequence, static_cast<int>(tokens.size()), static_cast<int>(fed.size())});
-  members.push_back(&session);
-  for (size_t i = 0; i < fed.size(); ++i) {
-    tokens.push_back(fed[i]);
-    positions.push_back(static_cast<int32_t>(session.sequence.seen + i));
-  }
-}
-
-// One token of every session that writes; the chunk is shared by those that still read, in slot order.
-void Engine::Impl::collect() {
+void Engine::Impl::clear_step() {
   spans.clear();
   members.clear();
   tokens.clear();
   positions.clear();
   outputs.clear();
+}
+
+void Engine::Impl::add_span(const std::shared_ptr<SessionState>& session, std::span<const int32_t> fed) {
+  spans.push_back({&session->sequence, static_cast<int>(tokens.size()), static_cast<int>(fed.size())});
+  members.push_back(session);
+  for (size_t i = 0; i < fed.size(); ++i) {
+    tokens.push_back(fed[i]);
+    positions.push_back(static_cast<int32_t>(session->sequence.seen + i));
+  }
+}
+
+// One token of every session that writes; the chunk is shared by those that still read, in slot order.
+void Engine::Impl::collect() {
+  clear_step();
   int chunk = options.chunk;
   for (const auto& session : running) {
     if (!session) continue;
     if (session->reading_prompt() && chunk == 0) continue;
     const std::span<const int32_t> fed = session->pending(chunk);
     if (session->reading_prompt()) chunk -= static_cast<int>(fed.size());
-    add_span(*session, fed);
+    add_span(session, fed);
     if (session->sequence.seen + static_cast<int64_t>(fed.size()) >= session->prompt_tokens()) {
       outputs.push_back(static_cast<int32_t>(tokens.size()) - 1);
     }
@@ -148,91 +156,141 @@ void Engine::Impl::run_and_advance() {
   }
   if (!options.log_evictions) return;
   for (auto& [sequence, record] : attention.take_log()) {
-    for (SessionState* member : members) {
+    for (const auto& member : members) {
       if (&member->sequence == sequence) member->add_record(std::move(record));
     }
   }
 }
 
-void Engine::Impl::take_outputs(std::span<const float> rows, const OnText& on_text) {
+// Brings every session up to date; what is to be said about it becomes an event. A callback that throws must not leave
+// some sessions a token behind, so its exception waits until all are served.
+void Engine::Impl::take_outputs() {
   const size_t vocabulary = model->shape().vocabulary;
-  for (SessionState* session : members) {
-    if (session->reading_prompt()) continue;  // no row was asked for
-    const std::span<const float> row = rows.first(vocabulary);
-    rows = rows.subspan(vocabulary);
-    if (on_logits) on_logits(*session, session->sequence.seen - 1, row);
-    const std::string text = session->accept(row, *model->impl().tokenizer, plan.context);
-    const bool over = session->finish() != Finish::kRunning;
-    if (over || !text.empty()) on_text(*session, text);
-    if (over) running[session->sequence.slot] = nullptr;
+  std::exception_ptr error;
+  for (size_t i = 0, row = 0; i < members.size(); ++i) {
+    SessionState& session = *members[i];
+    if (session.reading_prompt()) continue;  // no row was asked for
+    const std::span<const float> values = logits.subspan(vocabulary * row++, vocabulary);
+    try {
+      if (on_logits) on_logits(session, session.sequence.seen - 1, values);
+    } catch (...) {
+      if (!error) error = std::current_exception();
+    }
+    std::string text = session.accept(values, *model->impl().tokenizer, plan.context);
+    const bool over = session.finish() != Finish::kRunning;
+    if (over || !text.empty()) events.push_back({members[i], std::move(text)});
+    if (over) running[session.sequence.slot] = nullptr;
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+void Engine::Impl::deliver(const OnText& on_text) {
+  while (!events.empty()) {
+    const Event event = std::move(events.front());
+    events.pop_front();
+    if (on_text) on_text(*event.session, event.text);
   }
 }
+
+namespace {
+
+// Marks the engine as busy; a callback that steps or forces the engine that called it would find a half-made step.
+class Busy {
+ public:
+  explicit Busy(bool& flag) : flag_(flag) {
+    if (flag) throw Error(ErrorCode::kUsage, "an engine cannot be stepped or forced from inside its own callback");
+    flag = true;
+  }
+  ~Busy() { flag_ = false; }
+
+ private:
+  bool& flag_;
+};
+
+}  // namespace
 
 Engine::Engine(std::shared_ptr<const Model> model, Policy policy, const CacheOptions& cache,
                const EngineOptions& options)
     : impl_(std::make_unique<Impl>(std::move(model), std::move(policy), cache, options)) {}
 Engine::~Engine() = default;
 
+void Engine::Impl::check_tokens(std::span<const int32_t> list) const {
+  if (list.empty()) throw Error(ErrorCode::kUsage, "the prompt is empty; give at least one token of text");
+  const int vocabulary = model->shape().vocabulary;
+  for (int32_t token : list) {
+    if (token >= 0 && token < vocabulary) continue;
+    throw Error(ErrorCode::kUsage, "token " + std::to_string(token) + " is outside of the vocabulary, 0 to " +
+                                       std::to_string(vocabulary - 1));
+  }
+  if (static_cast<int64_t>(list.size()) > plan.context) {
+    throw Error(ErrorCode::kUsage, "the prompt has " + std::to_string(list.size()) + " tokens; the context allows " +
+                                       std::to_string(plan.context) + " (--ctx)");
+  }
+}
+
+// Of a prompt that the capacity has room for before anything can be evicted.
+int64_t Engine::Impl::longest_prompt() const {
+  const bool bounded = policy.evicts() && cache_options.prefill == Prefill::kDense;
+  return bounded ? cache_options.max_prompt : plan.context;
+}
+
 std::shared_ptr<Session> Engine::submit(std::vector<int32_t> prompt, const SessionOptions& options) {
-  const int vocabulary = impl_->model->shape().vocabulary;
-  if (prompt.empty()) throw Error(ErrorCode::kUsage, "the prompt is empty; give at least one token of text");
-  int64_t limit = impl_->plan.context;
-  if (impl_->evicts() && impl_->cache_options.prefill == Prefill::kDense) {
-    limit = std::min<int64_t>(limit, impl_->cache_options.max_prompt);
+  impl_->check_tokens(prompt);
+  if (static_cast<int64_t>(prompt.size()) > impl_->longest_prompt()) {
+    throw Error(ErrorCode::kUsage, "the prompt has " + std::to_string(prompt.size()) +
+                                       " tokens; dense prefill was given room for " +
+                                       std::to_string(impl_->longest_prompt()));
   }
-  if (static_cast<int64_t>(prompt.size()) > limit) {
-    throw Error(ErrorCode::kUsage, "the prompt has " + std::to_string(prompt.size()) + " tokens; the context allows " +
-                                       std::to_string(limit) + " (--ctx)");
-  }
-  for (int32_t token : prompt) {
-    if (token < 0 || token >= vocabulary) {
-      throw Error(ErrorCode::kUsage, "token " + std::to_string(token) + " is outside of the vocabulary, 0 to " +
-                                         std::to_string(vocabulary - 1));
-    }
-  }
-  auto session = std::make_shared<SessionState>(std::move(prompt), options, vocabulary);
+  auto session = std::make_shared<SessionState>(std::move(prompt), options, impl_->model->shape().vocabulary);
   impl_->queue.push_back(session);
   return session;
 }
 
 int Engine::step(const OnText& on_text) {
-  impl_->reap_cancelled(on_text);
+  const Busy busy(impl_->busy);
+  impl_->reap_cancelled();
   impl_->admit();
   impl_->collect();
-  if (impl_->spans.empty()) return 0;
-  impl_->run_and_advance();
-  impl_->take_outputs(impl_->logits, on_text);
-  const auto busy = std::ranges::count_if(impl_->running, [](const auto& s) { return s != nullptr; });
-  return static_cast<int>(busy + impl_->queue.size());
+  if (!impl_->spans.empty()) {
+    impl_->run_and_advance();
+    impl_->take_outputs();
+  }
+  impl_->deliver(on_text);
+  impl_->attention.rethrow_error();
+  const auto running = std::ranges::count_if(impl_->running, [](const auto& s) { return s != nullptr; });
+  return static_cast<int>(running + impl_->queue.size());
 }
 
 void Engine::set_on_logits(OnLogits on_logits) { impl_->on_logits = std::move(on_logits); }
 
 Counters Engine::force(std::span<const int32_t> tokens, int prompt_tokens, const SessionOptions& options,
                        const std::function<void(int64_t, std::span<const float>)>& on_logits) {
+  const Busy busy(impl_->busy);
+  impl_->check_tokens(tokens);
+  const int64_t most = std::min<int64_t>(tokens.size(), impl_->longest_prompt());
+  if (prompt_tokens < 0 || prompt_tokens > most) {
+    throw Error(ErrorCode::kUsage, "the number of prompt tokens is " + std::to_string(prompt_tokens) +
+                                       "; allowed: 0 to " + std::to_string(most));
+  }
   const int slot = impl_->free_slot();
   if (slot < 0) throw Error(ErrorCode::kUsage, "teacher forcing needs a free sequence; all are in use");
-  const std::shared_ptr<Session> submitted = submit({tokens.begin(), tokens.end()}, options);
-  const auto session = impl_->queue.back();
-  impl_->queue.pop_back();
+  const size_t vocabulary = impl_->model->shape().vocabulary;
+  const auto session = std::make_shared<SessionState>(std::vector<int32_t>(tokens.begin(), tokens.end()), options,
+                                                      static_cast<int>(vocabulary));
   impl_->start(*session, slot);
   session->sequence.prompt_tokens = prompt_tokens;
 
-  const size_t vocabulary = impl_->model->shape().vocabulary;
   const size_t rows = impl_->options.logit_rows;
   for (size_t fed = 0; fed < tokens.size(); fed += rows) {
     const std::span<const int32_t> part = tokens.subspan(fed, std::min(rows, tokens.size() - fed));
-    impl_->spans.clear();
-    impl_->members.clear();
-    impl_->tokens.clear();
-    impl_->positions.clear();
-    impl_->outputs.clear();
-    impl_->add_span(*session, part);
+    impl_->clear_step();
+    impl_->add_span(session, part);
     for (size_t i = 0; i < part.size(); ++i) impl_->outputs.push_back(static_cast<int32_t>(i));
     impl_->run_and_advance();
     for (size_t i = 0; i < part.size(); ++i) {
       on_logits(static_cast<int64_t>(fed + i), impl_->logits.subspan(i * vocabulary, vocabulary));
     }
+    impl_->attention.rethrow_error();
   }
   return session->counters();
 }

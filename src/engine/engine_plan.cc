@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "base/cpu.h"
+#include "base/machine.h"
 #include "policies/trigger.h"
 #include "vase/error.h"
 

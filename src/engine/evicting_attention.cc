@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 namespace vase {
 namespace {
@@ -179,10 +180,23 @@ void EvictingAttention::run_split(const model::LayerInputs& in) {
 
 void EvictingAttention::evict(const model::LayerInputs& in, const Unit& unit, int candidates, HeadSlots head) {
   Thread& thread = *threads_[in.ith];
-  evict_head(setup_.eviction, *unit.span->sequence, in.layer, unit.kv_head, candidates, head, thread.eviction,
-             setup_.log ? &thread.records : nullptr);
-  for (EvictionRecord& record : thread.records) thread.log.push_back({unit.span->sequence, std::move(record)});
+  try {
+    evict_head(setup_.eviction, *unit.span->sequence, in.layer, unit.kv_head, candidates, head, thread.eviction,
+               setup_.log ? &thread.records : nullptr);
+    for (EvictionRecord& record : thread.records) thread.log.push_back({unit.span->sequence, std::move(record)});
+  } catch (...) {  // must not cross ggml's C code
+    if (!thread.error) thread.error = std::current_exception();
+  }
   thread.records.clear();
+}
+
+void EvictingAttention::rethrow_error() {
+  std::exception_ptr first;
+  for (const auto& thread : threads_) {
+    const std::exception_ptr error = std::exchange(thread->error, nullptr);
+    if (!first) first = error;
+  }
+  if (first) std::rethrow_exception(first);
 }
 
 std::vector<EvictingAttention::Logged> EvictingAttention::take_log() {

@@ -2,7 +2,7 @@
 // at once when its period ends, while its rows are warm.
 //
 // A run of tokens is cut exactly where a head must evict, so a chunk of any length gives the same cache as token by
-// token, and `used` never passes M + R.
+// token, and `used` never passes M + R (with dense prefill: the longest prompt + R, until the first eviction).
 //
 // Work is shared out by (sequence, KV head); heads never wait for one another. Only when there are too few heads for
 // the threads, single-token runs are also split by slots, with barriers inside the layer. Neither changes a bit of the
@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <span>
 #include <vector>
@@ -53,6 +54,9 @@ class EvictingAttention final : public model::LayerAttention {
     EvictionRecord record;
   };
   std::vector<Logged> take_log();
+  // Rethrows the first exception that a part of the policy has thrown since the last call. The cache is sound: such an
+  // eviction has kept the newest candidates.
+  void rethrow_error();
   uint64_t nonfinite_scores() const;
   uint64_t protection_truncated() const;
 
@@ -67,6 +71,7 @@ class EvictingAttention final : public model::LayerAttention {
     EvictionScratch eviction;
     std::vector<Logged> log;
     std::vector<EvictionRecord> records;
+    std::exception_ptr error;
   };
 
   Unit unit(int index) const;

@@ -1,5 +1,8 @@
 #include "engine/eviction.h"
 
+#include <exception>
+#include <numeric>
+
 #include "base/philox_draws.h"
 
 namespace vase {
@@ -63,8 +66,15 @@ void evict_head(const EvictionSetup& setup, const Sequence& sequence, int layer,
                      .head = static_cast<uint32_t>(kv_head),
                      .eviction = static_cast<uint32_t>(head.evictions())});
   const std::span<uint32_t> kept = std::span(scratch.kept).first(view.keep());
-  setup.policy->plan(view, draws, scratch.policy, kept);
+  std::exception_ptr error;
+  try {
+    setup.policy->plan(view, draws, scratch.policy, kept);
+  } catch (...) {  // a part of the caller's own; the cache must stay sound all the same: keep the newest
+    error = std::current_exception();
+    std::iota(kept.begin(), kept.end(), static_cast<uint32_t>(candidates) - static_cast<uint32_t>(kept.size()));
+  }
   head.apply(kept, candidates, scratch.compaction);
+  if (error) std::rethrow_exception(error);
   if (record) record_eviction(head, layer, kv_head, *record);
 }
 

@@ -32,8 +32,8 @@ struct EvictionScratch {
   std::vector<uint32_t> kept;
 };
 
-// candidates: C, the first C slots in logical order. Returns the kept positions in logical order when `record` is
-// given.
+// candidates: C, the first C slots in logical order. Appends the kept positions, in logical order, to `record` when it is
+// given. When a part of the policy throws, the newest K candidates are kept and the exception goes on to the caller.
 void evict_head(const EvictionSetup& setup, const Sequence& sequence, int layer, int kv_head, int candidates,
                 HeadSlots head, EvictionScratch& scratch, std::vector<EvictionRecord>* record);
 

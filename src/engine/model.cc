@@ -1,22 +1,11 @@
 #include "vase/model.h"
 
 #include "engine/model_impl.h"
+#include "engine/model_shape.h"
 #include "vase/error.h"
 
 namespace vase {
 namespace {
-
-ModelShape shape_of(const model::HParams& h) {
-  return {.architecture = h.architecture,
-          .name = h.name,
-          .layers = h.layers,
-          .query_heads = h.query_heads,
-          .kv_heads = h.kv_heads,
-          .head_dim = h.head_dim,
-          .embedding = h.embedding,
-          .vocabulary = h.vocabulary,
-          .trained_context = h.trained_context};
-}
 
 const text::ChatTemplate& chat_of(const Model::Impl& impl) {
   if (impl.chat_error) throw *impl.chat_error;
@@ -40,8 +29,9 @@ Model::~Model() = default;
 std::shared_ptr<const Model> Model::load(const std::string& path) {
   std::shared_ptr<Model> model(new Model);
   Impl& impl = *model->impl_;
-  impl.weights = model::Weights::load(path);
+  model::read_header(path);  // everything cheap is checked before gigabytes are read
   impl.tokenizer = text::Tokenizer::load(path);
+  impl.weights = model::Weights::load(path);
   impl.shape = shape_of(impl.weights->hparams());
   impl.shape.file_bytes = impl.weights->file_bytes();
   impl.shape.fingerprint = impl.weights->fingerprint();

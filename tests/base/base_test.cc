@@ -8,6 +8,7 @@
 
 #include "base/half.h"
 #include "base/huge_buffer.h"
+#include "base/machine.h"
 #include "base/philox_draws.h"
 #include "vase/error.h"
 #include "vase/rows.h"
@@ -71,6 +72,18 @@ TEST(HugeBuffer, RefusesTheImpossible) {
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::kResource);
   }
+}
+
+// More than the machine has free is an error, not a process that is killed when it touches the pages.
+TEST(HugeBuffer, RefusesMoreThanIsFree) {
+  const uint64_t available = available_memory();
+  if (available == UINT64_MAX) GTEST_SKIP() << "this system does not say how much memory is free";
+  EXPECT_THROW(HugeBuffer(available + (uint64_t(1) << 30)), Error);
+}
+
+TEST(Machine, HasCores) {
+  EXPECT_GE(physical_cores(), 1);
+  EXPECT_LE(physical_cores(), 256);
 }
 
 std::vector<int32_t> positions(int n) {

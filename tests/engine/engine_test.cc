@@ -208,8 +208,6 @@ TEST_F(EngineTest, EndOfTextStops) {
 }
 
 TEST_F(EngineTest, StopStringIsNeverShown) {
-  Engine engine(cyclic("The quick brown"), Policy::parse("random"), cache_, {.threads = 1});
-  (void)engine;
   Engine alphabet(cyclic("abcdefghij"), Policy::parse("random"), cache_, {.threads = 1});
   SessionOptions o = greedy(100);
   o.stops = {"zz", "hij"};
@@ -357,6 +355,98 @@ TEST_F(EngineTest, RefusesWhatCannotWork) {
   expect_usage([&] { make({}, {.sequences = 0}); }, "sequences");
   expect_usage([&] { make({}, {.threads = -1}); }, "threads");
   expect_usage([&] { make({.trigger = Trigger::kParity}, {}); }, "dense");
+}
+
+// A callback that throws leaves the engine sound: no token is lost or fed twice, and texts that were due still come.
+TEST_F(EngineTest, ThrowingCallbacksLoseNothing) {
+  const auto run = [&](bool broken) {
+    Engine engine(plain(), Policy::parse("vase-attnv"), cache_, {.sequences = 3, .threads = 1});
+    std::vector<std::shared_ptr<Session>> sessions;
+    for (int i = 0; i < 3; ++i) sessions.push_back(engine.submit(bytes("abc"), options(60, 10 + i)));
+    std::map<const Session*, std::string> texts;
+    int calls = 0, thrown = 0;
+    if (broken) {
+      engine.set_on_logits([&](Session&, int64_t, std::span<const float>) {
+        if (++calls % 13 == 0) throw std::runtime_error("logits");
+      });
+    }
+    for (int left = 1; left > 0;) {
+      try {
+        left = engine.step([&](Session& s, std::string_view text) {
+          texts[&s] += text;
+          if (broken && ++calls % 7 == 0) throw std::runtime_error("text");
+        });
+      } catch (const std::runtime_error&) {
+        ++thrown;
+      }
+    }
+    EXPECT_EQ(thrown > 0, broken);
+    std::vector<std::pair<std::vector<int32_t>, std::string>> all;
+    for (const auto& s : sessions) all.emplace_back(tokens_of(*s), texts[s.get()]);
+    return all;
+  };
+  EXPECT_EQ(run(true), run(false));
+}
+
+TEST_F(EngineTest, CannotBeSteppedFromItsOwnCallback) {
+  Engine engine(plain(), Policy::parse("vase-attnv"), cache_, {.sequences = 2, .threads = 1});
+  engine.submit(bytes("abc"), options(3));
+  int refused = 0;
+  engine.set_on_logits([&](Session&, int64_t, std::span<const float>) {
+    expect_usage([&] { engine.step({}); }, "callback");
+    expect_usage([&] { engine.force(std::vector<int32_t>{1}, 0, {}, [](int64_t, std::span<const float>) {}); }, "callback");
+    ++refused;
+  });
+  while (engine.step({}) > 0) {
+  }
+  EXPECT_EQ(refused, 3);
+}
+
+class ThrowingScorer final : public Scorer {
+ public:
+  void score(const HeadView&, RandomDraws&, PolicyScratch&, std::span<float>) const override {
+    throw std::runtime_error("a scorer of one's own");
+  }
+  std::string text() const override { return "throwing"; }
+};
+
+class NoSelector final : public Selector {
+ public:
+  void select(const HeadView&, std::span<const float>, std::span<uint32_t>, bool, RandomDraws&, PolicyScratch&,
+              std::span<uint32_t>) const override {}
+  std::string text() const override { return "none"; }
+};
+
+// A part that throws must not bring the process down from inside ggml's threads.
+TEST_F(EngineTest, ThrowingPartsAreReported) {
+  const Policy policy({}, std::make_shared<ThrowingScorer>(), std::make_shared<NoSelector>());
+  Engine engine(plain(), policy, cache_, {.threads = 2});
+  const auto s = engine.submit(bytes("abc"), options(150));
+  int thrown = 0;
+  for (int left = 1; left > 0;) {
+    try {
+      left = engine.step({});
+    } catch (const std::runtime_error& e) {
+      EXPECT_STREQ(e.what(), "a scorer of one's own");
+      ++thrown;
+    }
+  }
+  EXPECT_EQ(thrown, s->counters().evictions);
+  EXPECT_EQ(s->generated_tokens(), 150);
+  EXPECT_EQ(s->counters().slots_used, 64 + (152 - 64) % 32);
+}
+
+TEST_F(EngineTest, ForcingChecksItsPrompt) {
+  CacheOptions cache = cache_;
+  cache.prefill = Prefill::kDense;
+  cache.max_prompt = 40;
+  Engine engine(plain(), Policy::parse("vase-attnv"), cache, {.threads = 1, .logit_rows = 16});
+  const auto nothing = [](int64_t, std::span<const float>) {};
+  const auto text = test::tiny_text(300);
+  EXPECT_EQ(engine.force(text, 40, {}, nothing).tokens_seen, 300);
+  expect_usage([&] { engine.force(text, 41, {}, nothing); }, "0 to 40");
+  expect_usage([&] { engine.force(text, -1, {}, nothing); }, "0 to 40");
+  expect_usage([&] { engine.force({}, 0, {}, nothing); }, "empty");
 }
 
 TEST_F(EngineTest, TeacherForcingLeavesTheQueueAlone) {

@@ -166,6 +166,49 @@ TEST(EvictingAttention, AloneOrInABatchBitForBit) {
   }
 }
 
+// Few heads over many threads share slots: every piece of every head is used, and not a bit changes. 1,000 slots are four
+// segments, the last one short.
+TEST(EvictingAttention, SplitBySlotsBitForBit) {
+  for (const int kv_heads : {1, 3}) {
+    FakeModel fake;
+    fake.shape.kv_heads = kv_heads;
+    fake.shape.query_heads = 2 * kv_heads;
+    for (const AttentionPath path : {AttentionPath::kFused, AttentionPath::kReference}) {
+      std::vector<std::vector<float>> want;
+      std::vector<int32_t> want_kept;
+      for (const int threads : {1, 2, 3, 5}) {
+        Driver driver(fake, "vase-attnv", budget(960, 40), {.sequences = 2, .threads = threads, .path = path});
+        Sequence a = driver.start(0, 0, 10), b = driver.start(1, 1, 10);
+        driver.step({&a, &b}, {985, 700});
+        std::vector<std::vector<float>> got;
+        for (int t = 0; t < 20; ++t) {  // over an eviction of the first
+          got.push_back(driver.step({&a}, {1})[0]);
+          if (t % 4 == 0) got.push_back(driver.step({&a, &b}, {1, 1})[1]);
+        }
+        EXPECT_GT(a.evictions, 0);
+        if (want.empty()) want = got, want_kept = driver.kept(1, 0, kv_heads - 1);
+        EXPECT_EQ(got, want) << kv_heads << " heads, " << threads << " threads";
+        EXPECT_EQ(driver.kept(1, 0, kv_heads - 1), want_kept);
+      }
+    }
+  }
+}
+
+// Keys and values of different types.
+TEST(EvictingAttention, MixedRowTypes) {
+  std::vector<std::vector<float>> outputs;
+  for (const auto& [k, v] : {std::pair{RowType::kF32, RowType::kF32}, {RowType::kF32, RowType::kF16},
+                             {RowType::kF16, RowType::kF32}, {RowType::kF16, RowType::kF16}}) {
+    CacheOptions cache = budget(48, 16);
+    cache.key_type = k;
+    cache.value_type = v;
+    Driver driver(FakeModel{}, "vase-dkv", cache, {.threads = 2});
+    Sequence s = driver.start(0, 0, 10);
+    outputs.push_back(feed(driver, s, 60, 1));
+    EXPECT_LT(largest_difference(outputs.front(), outputs.back()), 5e-3);
+  }
+}
+
 // The mass that decode adds up is the window score of stored queries (policies.md 3.1).
 TEST(EvictingAttention, MassIsTheWindowScore) {
   const int m = 40, r = 16, d = 32, group = 2;
