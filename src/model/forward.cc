@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/huge_buffer.h"
+#include "ggml_log/quiet_ggml.h"
 #include "model/graph.h"
-#include "model/quiet_ggml.h"
 #include "vase/error.h"
 
 namespace vase::model {
@@ -58,21 +58,21 @@ struct Forward::Impl {
     allocator.reset(ggml_gallocr_new(ggml_backend_cpu_buffer_type()));
     build(options.max_tokens, options.max_outputs);
     ggml_backend_buffer_clear(graph.tokens->buffer, 0);
-    work = HugeBuffer(plan.work_size);
   }
 
   void build(int tokens, int outputs) {
+    built_tokens = built_outputs = -1;
     context.reset();  // before its memory is used again
     context.reset(ggml_init({arena.size(), arena.data(), true}));
     graph = build_step_graph(context.get(), *weights, rule.padded(tokens),
                              outputs > 0 ? rule.padded(outputs) : 0, nodes);
-    built_tokens = built_outputs = -1;
     if (!ggml_gallocr_alloc_graph(allocator.get(), graph.graph)) {
       throw Error(ErrorCode::kResource, "not enough memory to compute a batch of " + std::to_string(tokens) +
                                             " tokens; use a smaller batch");
     }
     plan = ggml_graph_plan(graph.graph, options.threads, pool.get());
-    built_tokens = tokens;
+    if (plan.work_size > work.size()) work = HugeBuffer(plan.work_size);
+    built_tokens = tokens;  // last: a step that could not be built whole is built again
     built_outputs = outputs;
   }
 
@@ -80,7 +80,6 @@ struct Forward::Impl {
     if (tokens == built_tokens && outputs == built_outputs) return;
     const QuietGgml quiet;
     build(tokens, outputs);
-    if (plan.work_size > work.size()) work = HugeBuffer(plan.work_size);
   }
 
   void check(const Batch& batch) const {

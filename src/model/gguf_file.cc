@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "ggml_log/quiet_ggml.h"
 #include "model/gguf_check.h"
-#include "model/quiet_ggml.h"
 
 namespace vase::model {
 

@@ -11,7 +11,6 @@ enum class RopeKind : uint8_t {
   kAdjacent,
   kHalves
 };  // llama: pairs (2i, 2i+1); qwen2, qwen3: pairs (i, i + d/2)
-enum class RopeScaling : uint8_t { kNone, kLinear, kYarn };
 
 struct HParams {
   std::string architecture;  // "llama", "qwen2", "qwen3"
@@ -29,13 +28,11 @@ struct HParams {
   RopeKind rope = RopeKind::kAdjacent;
   int rope_dims = 0;  // rotated channels, <= head_dim
   float rope_base = 10000;
-  RopeScaling rope_scaling = RopeScaling::kNone;
   float rope_scale = 1;  // 1 / scaling factor, as ggml's freq_scale
   int rope_original_context = 0;
   float yarn_ext_factor = 0, yarn_attn_factor = 1, yarn_beta_fast = 32, yarn_beta_slow = 1;
 
   bool tied_embeddings = false;  // no output.weight: the head is token_embd
-  bool qkv_bias = false;         // qwen2 (llama files may have it too)
   bool qk_norm = false;          // qwen3
 
   int group() const { return query_heads / kv_heads; }

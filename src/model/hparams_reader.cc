@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "model/tensor_check.h"
-#include "model/tokenizer_check.h"
 
 namespace vase::model {
 namespace {
@@ -149,12 +148,7 @@ void read_rope_scaling(const Keys& keys, HParams& h) {
   }
   if (kind == "yarn" && factor < 1) keys.unsupported(factor_key, "YaRN with a factor below 1 is");
   h.rope_scale = 1 / factor;
-  if (kind == "yarn") {
-    h.rope_scaling = RopeScaling::kYarn;
-    h.yarn_ext_factor = 1;  // ggml itself adds the attention temperature 1 + 0.1 ln(factor)
-  } else if (factor != 1) {
-    h.rope_scaling = RopeScaling::kLinear;
-  }
+  if (kind == "yarn") h.yarn_ext_factor = 1;  // ggml itself adds the attention temperature 1 + 0.1 ln(factor)
 }
 
 void read_rope(const GgufFile& file, const Keys& keys, HParams& h) {
@@ -195,7 +189,6 @@ HParams validate_model(const GgufFile& file) {
   read_rope(file, keys, h);
   check_tensors(file, h);
   h.vocabulary = keys.whole("vocab_size", h.vocabulary, h.vocabulary, h.vocabulary);
-  check_tokenizer(file, h);
   return h;
 }
 

@@ -111,7 +111,6 @@ void check_tensors(const GgufFile& file, HParams& h) {
   }
   h.vocabulary = int(embedding->ne[1]);
   h.tied_embeddings = file.find_tensor("output.weight") == nullptr;
-  h.qkv_bias = file.find_tensor(layer_tensor(0, "attn_q.bias")) != nullptr;
 
   std::unordered_set<std::string> known;
   for (const Expected& expected : model_tensors(h)) {

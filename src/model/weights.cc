@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <map>
 
+#include "ggml_log/quiet_ggml.h"
 #include "model/gguf_file.h"
 #include "model/hparams_reader.h"
 #include "model/mapped_file.h"
-#include "model/quiet_ggml.h"
 #include "model/tensor_check.h"
 
 namespace vase::model {
@@ -105,7 +105,6 @@ struct Weights::Impl {
   ggml_tensor* map(ggml_tensor* tensor) {
     if (tensor->data == nullptr) {
       ggml_backend_tensor_alloc(mapped.get(), tensor, const_cast<std::byte*>(file.data(tensor).data()));
-      mapped_bytes += ggml_nbytes(tensor);
     }
     return tensor;
   }
@@ -163,7 +162,6 @@ struct Weights::Impl {
         throw Error(ErrorCode::kResource, path + ": not enough memory to lay out the weights for this CPU");
       }
       const size_t size = ggml_backend_buffer_get_size(group.buffer.get());
-      repacked_bytes += size;
       advise_huge_pages(ggml_backend_buffer_get_base(group.buffer.get()), size);
       for (const LayoutGroup::Copy& copy : group.copies) {
         const auto data = file.data(copy.source);
@@ -189,7 +187,6 @@ struct Weights::Impl {
 
   std::vector<LayerWeights> layers;
   ggml_tensor *token_embedding = nullptr, *output_norm = nullptr, *output = nullptr, *rope_factors = nullptr;
-  uint64_t mapped_bytes = 0, repacked_bytes = 0;
   std::string print;
 };
 
@@ -207,8 +204,6 @@ const std::vector<LayerWeights>& Weights::layers() const { return impl_->layers;
 ggml_tensor* Weights::token_embedding() const { return impl_->token_embedding; }
 ggml_tensor* Weights::output_norm() const { return impl_->output_norm; }
 ggml_tensor* Weights::output() const { return impl_->output; }
-uint64_t Weights::mapped_bytes() const { return impl_->mapped_bytes; }
-uint64_t Weights::repacked_bytes() const { return impl_->repacked_bytes; }
 uint64_t Weights::file_bytes() const { return impl_->mapping.bytes().size(); }
 std::string Weights::fingerprint() const { return impl_->print; }
 

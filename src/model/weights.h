@@ -39,8 +39,6 @@ class Weights {
   ggml_tensor* token_embedding() const;
   ggml_tensor* output_norm() const;
   ggml_tensor* output() const;      // [vocabulary x embedding]; a second, repacked copy when tied
-  uint64_t mapped_bytes() const;    // weights read from the mapping
-  uint64_t repacked_bytes() const;  // weights copied into a faster layout
   uint64_t file_bytes() const;
   std::string fingerprint() const;  // 16 hex digits over the header and samples of the data, for records
 
@@ -57,7 +55,7 @@ struct ModelHeader {
   std::string fingerprint;  // as Weights::fingerprint()
 };
 
-// Reads and validates the header only (for `vase info`); same errors as load().
+// Reads and validates the header only (for `vase info`); same errors as load(). Neither looks at the vocabulary.
 ModelHeader read_header(const std::string& path);
 
 }  // namespace vase::model

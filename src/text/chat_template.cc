@@ -51,7 +51,10 @@ jinja::program parse(const std::string& source) {
   lexed.source = source;
   try {
     lexed = jinja::lexer().tokenize(source);
+    check_template_depth(lexed);
     return jinja::parse_from_tokens(lexed);
+  } catch (const Error&) {
+    throw;
   } catch (const std::exception& e) {
     const std::string message = e.what();
     throw Error(ErrorCode::kUnsupported, "chat template, " + parse_place(message, lexed) +

@@ -94,7 +94,6 @@ std::string TextStream::push(std::string_view bytes) {
     if (stop_end < end || (stop_end == end && at < begin)) {
       begin = at;
       end = stop_end;
-      stop_found_ = stop;
     }
   }
   if (end == std::string::npos) return take_characters(held_, held_.size() - open_stop(held_, stops_), false);

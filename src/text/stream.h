@@ -22,12 +22,10 @@ class TextStream {
   // End of generation: returns what was held back. Bytes that never became a character are given as U+FFFD.
   std::string finish();
   bool stopped() const { return stopped_; }
-  const std::string& stop_found() const { return stop_found_; }
 
  private:
   std::vector<std::string> stops_;
   std::string held_;
-  std::string stop_found_;
   bool stopped_ = false;
 };
 

@@ -1,7 +1,11 @@
 #include "text/template_check.h"
 
+#include <numeric>
 #include <set>
+#include <string_view>
+#include <vector>
 
+#include "jinja/lexer.h"
 #include "jinja/runtime.h"
 #include "vase/error.h"
 
@@ -78,7 +82,81 @@ class NameCheck {
   std::set<std::string> names_ = builtin_names();
 };
 
+constexpr int kDeepest = 200;        // blocks and brackets around one word
+constexpr size_t kLongestTag = 4000;  // words and signs between {% and %} or {{ and }}
+
+// Follows the tokens of a template and knows how deep the parser is.
+class Depth {
+ public:
+  void read(const jinja::token& token) {
+    using jinja::token;
+    switch (token.t) {
+      case token::open_statement:
+      case token::open_expression:
+        tag_ = 0;
+        brackets_ = 0;
+        name_.clear();
+        assigns_ = false;
+        break;
+      case token::close_statement:
+        enter_or_leave_block();
+        brackets_ = 0;
+        break;
+      case token::open_paren:
+      case token::open_square_bracket:
+      case token::open_curly_bracket:
+        ++brackets_;
+        break;
+      case token::close_paren:
+      case token::close_square_bracket:
+      case token::close_curly_bracket:
+        --brackets_;
+        break;
+      case token::equals:
+        assigns_ |= brackets_ == 0;
+        break;
+      default:
+        if (tag_ == 1) name_ = token.value;
+    }
+    ++tag_;
+  }
+
+  int levels() const { return std::accumulate(blocks_.begin(), blocks_.end(), 0) + brackets_; }
+  size_t tag() const { return tag_; }
+
+ private:
+  // A block that ends in the wrong place is the parser's to refuse: it stops there.
+  void enter_or_leave_block() {
+    static const std::set<std::string_view> kBlocks = {"if", "for", "macro", "call", "filter", "set"};
+    const bool one_line = name_ == "set" && assigns_;
+    if (kBlocks.contains(name_) && !one_line) blocks_.push_back(1);
+    if (blocks_.empty()) return;
+    if (name_ == "elif") ++blocks_.back();  // the parser nests each in the one before
+    if (name_.starts_with("end") && kBlocks.contains(std::string_view(name_).substr(3))) blocks_.pop_back();
+  }
+
+  size_t tag_ = 0;           // tokens of this tag so far
+  int brackets_ = 0;         // open in this tag
+  std::string name_;         // first word of this tag
+  bool assigns_ = false;     // there is a "=" outside of brackets in it
+  std::vector<int> blocks_;  // levels that each open block takes
+};
+
 }  // namespace
+
+void check_template_depth(const jinja::lexer_result& lexed) {
+  Depth depth;
+  for (const jinja::token& token : lexed.tokens) {
+    if (token.t == jinja::token::text || token.t == jinja::token::comment) continue;
+    depth.read(token);
+    if (depth.levels() <= kDeepest && depth.tag() <= kLongestTag) continue;
+    const std::string what = depth.levels() > kDeepest
+                                 ? "nested more than " + std::to_string(kDeepest) + " levels deep"
+                                 : "more than " + std::to_string(kLongestTag) + " words and signs in one tag";
+    throw Error(ErrorCode::kUnsupported,
+                "chat template, " + line_and_column(lexed.source, token.pos) + ": " + what + "; too much for the engine");
+  }
+}
 
 void check_template_names(const jinja::program& program, const std::string& source) {
   const NameCheck check(source);

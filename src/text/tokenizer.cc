@@ -1,8 +1,10 @@
 #include "text/tokenizer.h"
 
+#include <filesystem>
 #include <limits>
-#include <mutex>
 
+#include "ggml_log/quiet_ggml.h"
+#include "gguf.h"
 #include "llama.h"
 #include "text/stream.h"
 #include "text/vocabulary_check.h"
@@ -11,44 +13,26 @@
 namespace vase::text {
 namespace {
 
-// Catches what libllama and ggml log while one file is loaded, so that the library stays silent and the reason of a
-// failure can be told. The log callback is global to the process: loads run one at a time, and the previous callback
-// comes back at the end.
-class LogCapture {
- public:
-  LogCapture() : lock_(mutex()) {
-    llama_log_get(&previous_, &previous_data_);
-    llama_log_set(&LogCapture::on_line, this);
-  }
-  ~LogCapture() { llama_log_set(previous_, previous_data_); }
-  LogCapture(const LogCapture&) = delete;
-  LogCapture& operator=(const LogCapture&) = delete;
+using File = std::unique_ptr<gguf_context, decltype(&gguf_free)>;
 
-  // The last error without its line end and the name of the function that logged it.
-  std::string reason() const {
-    const std::string_view mark = "error loading model: ";
-    const size_t at = error_.rfind(mark);
-    std::string text = at == std::string::npos ? error_ : error_.substr(at + mark.size());
-    while (!text.empty() && text.back() == '\n') text.pop_back();
-    return text;
+File open_file(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) {
+    throw Error(ErrorCode::kNotFound, "no model file at " + path);
   }
+  File file(gguf_init_from_file(path.c_str(), {.no_alloc = true, .ctx = nullptr}), gguf_free);
+  if (!file) throw Error(ErrorCode::kCorrupt, path + " is not a complete GGUF file");
+  return file;
+}
 
- private:
-  static void on_line(ggml_log_level level, const char* text, void* self) {
-    std::string& error = static_cast<LogCapture*>(self)->error_;
-    // The most specific line comes first; what follows only says that loading failed.
-    if (level == GGML_LOG_LEVEL_ERROR && error.empty()) error = text;
-  }
-  static std::mutex& mutex() {
-    static std::mutex m;
-    return m;
-  }
-
-  std::lock_guard<std::mutex> lock_;
-  ggml_log_callback previous_ = nullptr;
-  void* previous_data_ = nullptr;
-  std::string error_;
-};
+// Why libllama could not load the file, without the line end and the name of the function that logged it.
+std::string reason_of(const std::string& error) {
+  const std::string_view mark = "error loading model: ";
+  const size_t at = error.rfind(mark);
+  std::string text = at == std::string::npos ? error : error.substr(at + mark.size());
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
 
 }  // namespace
 
@@ -64,14 +48,16 @@ Tokenizer::Tokenizer() : impl_(std::make_unique<Impl>()) {}
 Tokenizer::~Tokenizer() = default;
 
 std::shared_ptr<const Tokenizer> Tokenizer::load(const std::string& path) {
+  const QuietGgml quiet;
+  check_vocabulary(open_file(path).get());
   std::shared_ptr<Tokenizer> tokenizer(new Tokenizer);
-  const LogCapture log;
-  check_vocabulary(path);
   llama_model_params params = llama_model_default_params();
   params.vocab_only = true;
   params.n_gpu_layers = 0;
   tokenizer->impl_->model = llama_model_load_from_file(path.c_str(), params);
-  if (!tokenizer->impl_->model) throw Error(ErrorCode::kUnsupported, "cannot read the vocabulary: " + log.reason());
+  if (!tokenizer->impl_->model) {
+    throw Error(ErrorCode::kUnsupported, "cannot read the vocabulary: " + reason_of(quiet.first_error()));
+  }
   tokenizer->impl_->vocabulary = llama_model_get_vocab(tokenizer->impl_->model);
   return tokenizer;
 }

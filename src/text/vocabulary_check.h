@@ -2,11 +2,11 @@
 // defects and silently replaces others.
 #pragma once
 
-#include <string>
+struct gguf_context;
 
 namespace vase::text {
 
-// Throws Error (kNotFound, kCorrupt, kUnsupported) that names the key, what was found and what is needed.
-void check_vocabulary(const std::string& path);
+// Throws Error (kCorrupt, kUnsupported) that names the key, what was found and what is needed.
+void check_vocabulary(const gguf_context* file);
 
 }  // namespace vase::text

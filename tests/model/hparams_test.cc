@@ -65,12 +65,11 @@ TEST_F(HParamsTest, ReadsWhatTheFileSays) {
   EXPECT_EQ(h.trained_context, 777);
   EXPECT_EQ(h.rope, RopeKind::kHalves);
   EXPECT_EQ(h.rope_base, 5e5f);
-  EXPECT_EQ(h.rope_scaling, RopeScaling::kYarn);
   EXPECT_EQ(h.rope_scale, 0.25f);
+  EXPECT_EQ(h.yarn_ext_factor, 1);
   EXPECT_EQ(h.rope_original_context, 123);
   EXPECT_TRUE(h.tied_embeddings);
   EXPECT_TRUE(h.qk_norm);
-  EXPECT_FALSE(h.qkv_bias);
   EXPECT_EQ(header.file_bytes, std::filesystem::file_size(file.path()));
   EXPECT_EQ(header.fingerprint, Weights::load(file.path())->fingerprint());
   EXPECT_EQ(header.fingerprint.size(), 16u);
@@ -149,35 +148,14 @@ TEST_F(HParamsTest, MissingAndForeignTensors) {
   EXPECT_SAYS(with_u32("llama.block_count", 1), "blk.1.");
 }
 
-TEST_F(HParamsTest, Tokenizers) {
-  EXPECT_SAYS(without("tokenizer.ggml.model"), "no tokenizer");
-  EXPECT_SAYS(without("tokenizer.ggml.tokens"), "no vocabulary");
-  EXPECT_SAYS(without("tokenizer.ggml.merges"), "no merges");
-  EXPECT_SAYS(with_text("tokenizer.ggml.model", "bert"), "'bert' is not supported");
-  EXPECT_SAYS(with_u32("tokenizer.ggml.eos_token_id", 261), "eos_token_id is 261; allowed: 0 to 260");
-  const auto with_tokens = [this](std::vector<const char*> tokens) {
-    return refusal({.keys = [&](gguf_context* file) {
-      gguf_set_arr_str(file, "tokenizer.ggml.tokens", tokens.data(), tokens.size());
-    }});
-  };
-  EXPECT_SAYS(with_tokens({"a", "b"}), "2 tokens, but token_embd.weight has 261 rows");
-  EXPECT_SAYS(with_tokens(std::vector<const char*>(261, "same")), "twice");
-  EXPECT_SAYS(refusal({.keys =
-                           [](gguf_context* file) {
-                             const int32_t types[] = {1, 1};
-                             gguf_set_arr_data(file, "tokenizer.ggml.token_type", GGUF_TYPE_INT32, types, 2);
-                           }}),
-              "token_type has 2 entries");
-}
-
-TEST_F(HParamsTest, SentencePieceNeedsNoMergesAndNoneNeedsNothing) {
-  for (const char* kind : {"llama", "none"}) {
-    test::edit_gguf(source_.path(), path_, {.keys = [&](gguf_context* file) {
-                      gguf_set_val_str(file, "tokenizer.ggml.model", kind);
-                      gguf_remove_key(file, "tokenizer.ggml.merges");
-                    }});
-    EXPECT_EQ(read_header(path_).hparams.vocabulary, test::kTinyVocabulary);
-  }
+// The vocabulary is the tokenizer's business: a model can be run and described without one.
+TEST_F(HParamsTest, TheVocabularyIsNotLookedAt) {
+  test::edit_gguf(source_.path(), path_, {.keys = [](gguf_context* file) {
+                    gguf_remove_key(file, "tokenizer.ggml.model");
+                    gguf_remove_key(file, "tokenizer.ggml.tokens");
+                  }});
+  EXPECT_EQ(read_header(path_).hparams.vocabulary, test::kTinyVocabulary);
+  EXPECT_EQ(Weights::load(path_)->hparams().vocabulary, test::kTinyVocabulary);
 }
 
 TEST_F(HParamsTest, SplitFilesSayWhichPartTheyAre) {

@@ -105,6 +105,35 @@ TEST_F(ChatTemplateTest, BrokenTemplatesAreRefusedAtLoad) {
   expect_unsupported("{{ unknown_function(1) }}", {"line 1"});
 }
 
+// The engine recurses: thousands of levels would overflow the stack.
+TEST_F(ChatTemplateTest, DeepTemplatesAreRefusedBeforeTheyAreParsed) {
+  const auto repeated = [](int n, const std::string& piece) {
+    std::string text;
+    for (int i = 0; i < n; ++i) text += piece;
+    return text;
+  };
+  const auto nested = [&](int n, const char* open, const char* middle, const char* close) {
+    return repeated(n, open) + middle + repeated(n, close);
+  };
+  constexpr int kMany = 10000;
+  for (const std::string& source :
+       {nested(kMany, "{% if true %}", "x", "{% endif %}"), nested(kMany, "{% for m in messages %}", "x", "{% endfor %}"),
+        nested(kMany, "{% set x %}", "x", "{% endset %}"), nested(kMany, "{% set f(a=1) %}", "x", "{% endset %}"),
+        nested(kMany, "{% macro f() %}", "x", "{% endmacro %}"), "{{ " + nested(kMany, "(", "1", ")") + " }}",
+        "{{ " + nested(kMany, "[", "1", "]") + " }}", "{{ " + nested(kMany, "{'a':", "1", "}") + " }}",
+        "{% if false %}" + repeated(kMany, "{% elif false %}") + "{% endif %}"}) {
+    expect_unsupported(source, {"line 1", "200 levels"});
+  }
+  for (const std::string& source :
+       {"{{ " + repeated(kMany, "not ") + "1 }}", "{{ 1" + repeated(kMany, " + 1") + " }}", "{{ f" + repeated(kMany, "()") + " }}",
+        "{{ 1" + repeated(kMany, " if 1 else 1") + " }}", "{{ 'a'" + repeated(kMany, "|trim") + " }}"}) {
+    expect_unsupported(source, {"line 1", "4000"});
+  }
+  EXPECT_EQ(render(nested(190, "{% if true %}", "{% set a = 1 %}{{ ((a)) }}", "{% endif %}"), {{"user", "u"}}), "1");
+  EXPECT_EQ(render(repeated(500, "{% set a = (1) %}{% set b %}x{% endset %}{% if a %}{% elif b %}{% endif %}"), {{"user", "u"}}), "");
+  EXPECT_EQ(render("{{ 0" + repeated(1900, " + 1") + " }}", {{"user", "u"}}), "1900");
+}
+
 TEST_F(ChatTemplateTest, ARefusalOfTheTemplateIsAUsageError) {
   const ChatTemplate chat(
       "{% if messages[0].role == 'system' %}{{ raise_exception('no system messages, please') }}{% endif %}ok",

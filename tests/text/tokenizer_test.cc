@@ -101,12 +101,25 @@ TEST(Vocabulary, MissingOrBrokenKeysAreNamed) {
   expect_refused([](File f) { gguf_set_val_u32(f, "tokenizer.ggml.model", 1); }, ErrorCode::kCorrupt, "not a string");
   expect_refused([](File f) { gguf_set_val_u32(f, "tokenizer.ggml.tokens", 1); }, ErrorCode::kCorrupt, "array");
   expect_refused([](File f) { gguf_set_val_str(f, "tokenizer.ggml.model", "none"); }, ErrorCode::kUnsupported, "none");
-  expect_refused([](File f) { gguf_set_val_str(f, "tokenizer.ggml.model", "magic"); }, ErrorCode::kUnsupported, "magic");
+  expect_refused([](File f) { gguf_set_val_str(f, "tokenizer.ggml.model", "magic"); }, ErrorCode::kUnsupported,
+                 "'magic' is not supported; supported: gpt2");
   expect_refused([](File f) { gguf_set_val_str(f, "tokenizer.ggml.pre", "odd"); }, ErrorCode::kUnsupported, "odd");
   expect_refused([](File f) { gguf_set_val_u32(f, "tokenizer.ggml.eos_token_id", 3); }, ErrorCode::kCorrupt,
                  "eos_token_id is 3");
   expect_refused([](File f) { gguf_set_val_str(f, "tokenizer.ggml.eos_token_id", "x"); }, ErrorCode::kCorrupt,
                  "eos_token_id");
+  const auto with_array = [](const char* key, gguf_type type, int count) {
+    return [=](File f) {
+      const int32_t zeros[4] = {};
+      gguf_set_arr_data(f, key, type, zeros, count);
+    };
+  };
+  expect_refused(with_array("tokenizer.ggml.token_type", GGUF_TYPE_INT32, 2), ErrorCode::kCorrupt,
+                 "token_type has 2 entries for 3 tokens");
+  expect_refused(with_array("tokenizer.ggml.scores", GGUF_TYPE_FLOAT32, 4), ErrorCode::kCorrupt, "scores has 4 entries");
+  expect_refused(with_array("tokenizer.ggml.scores", GGUF_TYPE_INT32, 3), ErrorCode::kCorrupt, "scores is not an array");
+  expect_refused(with_array("tokenizer.ggml.merges", GGUF_TYPE_INT32, 3), ErrorCode::kCorrupt, "merges is not an array");
+  expect_refused(with_array("tokenizer.ggml.tokens", GGUF_TYPE_INT32, 3), ErrorCode::kCorrupt, "tokens is not an array");
   for (const char* second : {"a", ""}) {
     expect_refused(
         [second](File f) {
