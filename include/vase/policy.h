@@ -69,17 +69,25 @@ class RandomDraws {
   virtual void gaussian(bool resample, std::span<float> out) = 0;
 };
 
-// Memory that the parts may use during one call, so that an eviction allocates nothing. Grown by reserve() only.
+// Memory for one call of Policy::plan, so that an eviction allocates nothing. Grown by reserve() only. Some of it
+// belongs to plan() while a part runs; a part of your own may use the rest as it likes, for the time of one call.
 struct PolicyScratch {
-  std::vector<float> scores, draws, energy;  // [C]
-  std::vector<float> gaussian;          // [head_dim][sketch]
-  std::vector<float> row;               // [padded head_dim] one decoded row
+  // Of plan(): a part must leave these alone, but for what it is handed.
+  std::vector<float> scores;            // [C] the scorer's `out`, then the selector's `scores`
+  std::vector<uint8_t> claimed;         // [C] how each candidate is claimed; held by Claims through all three parts
+  std::vector<uint32_t> order;          // [C] claiming order; held by Claims through all three parts
+  std::vector<uint32_t> pool;           // [C] candidate indices. Free in claim() and score(); in select() it is the
+                                        //     `pool` that the selector is handed
+  // Free for any part.
+  std::vector<float> energy;            // [C]
+  std::vector<float> draws;             // [C]
   std::vector<double> keys;             // [C]
-  std::vector<uint8_t> claimed;         // [C] how each candidate is claimed, see Claims
-  std::vector<uint32_t> pool, order;    // [C] candidate indices
-  uint64_t nonfinite_scores = 0;        // NaN or infinite, over the life of the scratch; NaN never wins a selection
+  std::vector<float> row;               // [padded head_dim] one decoded row
+  std::vector<float> gaussian;          // [head_dim][sketch]
+  // Counters, over the life of the scratch.
+  uint64_t nonfinite_scores = 0;        // scores that were NaN or infinite; NaN never wins a selection
   uint64_t protection_truncated = 0;    // evictions at which not all protected tokens fitted into K
-  uint64_t weightless_draws = 0;        // tokens that a weighted draw had to take although their weight was 0
+  uint64_t weightless_draws = 0;        // tokens that a weighted draw had to take without a positive weight
 
   // Room for `candidates` candidates of `head_dim` channels and sketches of up to `sketch` columns. Never shrinks.
   void reserve(int candidates, int head_dim, int sketch = 64);
@@ -97,7 +105,8 @@ class Claims {
       : claimed_(claimed), order_(order), limit_(limit), ordered_(ordered) {}
 
   bool has(uint32_t candidate) const { return claimed_[candidate] != kFree; }
-  // Claims the candidate unless it is already claimed. False when it is not and the limit is reached.
+  // Claims the candidate unless it is already claimed. False when it is not and the limit is reached. Throws
+  // Error(kUsage) when there is no such candidate.
   bool add(uint32_t candidate);
   // Same for a prompt token, which count_beside_prompt() leaves out, also when another rule has claimed it before.
   bool add_prompt(uint32_t candidate);
@@ -132,6 +141,8 @@ class Protector {
   virtual void claim(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, Claims& claims) const = 0;
   // Tokens at the start of the text that the rule protects; 0 for most rules.
   virtual int sinks() const { return 0; }
+  // Whether the rule protects every prompt token, as far as they fit.
+  virtual bool protects_prompt() const { return false; }
   // Smallest K = M - R that holds what the rule promises; validate() refuses less.
   virtual int smallest_keep() const { return 1; }
   // Canonical text, e.g. "sinks:4".
@@ -181,6 +192,8 @@ class Policy {
 
   // Tokens that the `sinks` rule protects.
   int sinks() const;
+  // Whether a rule protects the whole prompt: at most K - 1 tokens of it.
+  bool protects_prompt() const;
   // Smallest M that validate() accepts with this R: R + 1, or R + sinks + 1, or R + the value slots asked for.
   int64_t smallest_budget(int buffer) const;
   // Throws Error(kUsage) when the parts cannot work with this budget (numbers and the smallest that works named).
@@ -188,10 +201,12 @@ class Policy {
 
   // Writes the K kept candidates of `head` to kept (size K): distinct, in ascending logical index when order is
   // kPosition, else in the order in which the parts returned them (protected first). Needs 1 <= K <= C. Allocates
-  // nothing when the scratch has been reserved for C and head_dim.
+  // nothing when the scratch has been reserved for C and head_dim. Throws Error(kUsage) when the sizes do not fit, or
+  // when a part returns a candidate twice or one that does not exist; `kept` is undefined then.
   void plan(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<uint32_t> kept) const;
 
   Policy() = default;  // `full`
+  // A scorer and a selector, or neither (`full`, whatever the rules). Throws Error(kUsage) for one without the other.
   Policy(std::vector<std::shared_ptr<const Protector>> protectors, std::shared_ptr<const Scorer> scorer,
          std::shared_ptr<const Selector> selector);
 

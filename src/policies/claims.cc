@@ -1,8 +1,15 @@
+#include <string>
+
+#include "vase/error.h"
 #include "vase/policy.h"
 
 namespace vase {
 
 bool Claims::add(uint32_t candidate) {
+  if (candidate >= claimed_.size()) {
+    throw Error(ErrorCode::kUsage, "plan: a rule of protection claimed candidate " + std::to_string(candidate) +
+                                       "; allowed: 0 to " + std::to_string(claimed_.size() - 1));
+  }
   if (has(candidate)) return true;
   if (count_ == limit_) return false;
   claimed_[candidate] = kToken;

@@ -16,10 +16,22 @@ void check_sizes(const HeadView& head, std::span<uint32_t> kept) {
                                      std::to_string(kept.size()) + "; keep = M - R must be 1 .. candidates");
 }
 
-// Ascending indices in O(C), whatever order they come in.
-void sort_ascending(std::span<uint32_t> kept, std::span<uint8_t> marks) {
+// Marks what is kept. Throws when it is not a set of candidates: a plan like that would damage the cache.
+void mark_distinct(std::span<const uint32_t> kept, std::span<uint8_t> marks, const Selector& selector) {
   std::fill(marks.begin(), marks.end(), uint8_t{0});
-  for (uint32_t c : kept) marks[c] = 1;
+  for (uint32_t c : kept) {
+    if (c < marks.size() && !marks[c]) {
+      marks[c] = 1;
+      continue;
+    }
+    throw Error(ErrorCode::kUsage, "plan: '" + selector.text() + "' chose candidate " + std::to_string(c) +
+                                       (c < marks.size() ? ", which is kept already" : "") + "; allowed: each of 0 to " +
+                                       std::to_string(marks.size() - 1) + " once, and only from its pool");
+  }
+}
+
+// The marked indices, ascending: sorts in O(C).
+void list_marked(std::span<const uint8_t> marks, std::span<uint32_t> kept) {
   size_t at = 0;
   for (size_t c = 0; c < marks.size(); ++c) {
     if (marks[c]) kept[at++] = static_cast<uint32_t>(c);
@@ -30,7 +42,15 @@ void sort_ascending(std::span<uint32_t> kept, std::span<uint8_t> marks) {
 
 Policy::Policy(std::vector<std::shared_ptr<const Protector>> protectors, std::shared_ptr<const Scorer> scorer,
                std::shared_ptr<const Selector> selector)
-    : protectors_(std::move(protectors)), scorer_(std::move(scorer)), selector_(std::move(selector)) {}
+    : protectors_(std::move(protectors)), scorer_(std::move(scorer)), selector_(std::move(selector)) {
+  if (!scorer_ != !selector_) {
+    throw Error(ErrorCode::kUsage, scorer_ ? "policy: '" + scorer_->text() + "' needs a selector beside it"
+                                           : "policy: '" + selector_->text() + "' needs a scorer beside it");
+  }
+  if (std::find(protectors_.begin(), protectors_.end(), nullptr) != protectors_.end()) {
+    throw Error(ErrorCode::kUsage, "policy: a rule of protection is null");
+  }
+}
 
 PolicyNeeds Policy::needs() const {
   PolicyNeeds all = scorer_ ? scorer_->needs() : PolicyNeeds{};
@@ -57,6 +77,10 @@ int Policy::sinks() const {
   return tokens;
 }
 
+bool Policy::protects_prompt() const {
+  return std::any_of(protectors_.begin(), protectors_.end(), [](const auto& rule) { return rule->protects_prompt(); });
+}
+
 int64_t Policy::smallest_budget(int buffer) const {
   int64_t keep = 1;
   for (const auto& rule : protectors_) keep = std::max<int64_t>(keep, rule->smallest_keep());
@@ -80,6 +104,7 @@ void Policy::validate(int budget, int buffer) const {
 }
 
 void Policy::plan(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<uint32_t> kept) const {
+  if (!evicts()) throw Error(ErrorCode::kUsage, "plan: the policy 'full' never evicts");
   check_sizes(head, kept);
   const int candidates = head.candidates(), keep = head.keep();
   scratch.reserve(candidates, head.keys.width);
@@ -100,7 +125,8 @@ void Policy::plan(const HeadView& head, RandomDraws& draws, PolicyScratch& scrat
     selector_->select(head, scores, claims.unclaimed(scratch.pool), ordered, draws, scratch,
                       kept.subspan(claims.count()));
   }
-  if (!ordered) sort_ascending(kept, claimed);
+  mark_distinct(kept, claimed, *selector_);
+  if (!ordered) list_marked(claimed, kept);
 }
 
 }  // namespace vase

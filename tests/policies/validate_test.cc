@@ -1,6 +1,8 @@
 // Budgets that cannot work are refused before anything runs, with the numbers and the smallest that works.
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "policies/test_head.h"
 #include "vase/error.h"
 
@@ -69,6 +71,71 @@ TEST(Plan, RefusesSizesThatDoNotFit) {
   PhiloxDraws draws({});
   PolicyScratch scratch;
   EXPECT_THROW(Policy::parse("snapkv").plan(other.view, draws, scratch, kept), Error);
+}
+
+// A selector of a caller's own that returns whatever it was told.
+class FixedChoice final : public Selector {
+ public:
+  explicit FixedChoice(std::vector<uint32_t> choice) : choice_(std::move(choice)) {}
+  void select(const HeadView&, std::span<const float>, std::span<uint32_t>, bool, RandomDraws&, PolicyScratch&,
+              std::span<uint32_t> out) const override {
+    std::copy_n(choice_.begin(), out.size(), out.begin());
+  }
+  std::string text() const override { return "choice:fixed"; }
+
+ private:
+  std::vector<uint32_t> choice_;
+};
+
+class FirstToken final : public Protector {
+ public:
+  explicit FirstToken(uint32_t candidate) : candidate_(candidate) {}
+  void claim(const HeadView&, RandomDraws&, PolicyScratch&, Claims& claims) const override { claims.add(candidate_); }
+  std::string text() const override { return "first"; }
+
+ private:
+  uint32_t candidate_;
+};
+
+// Keeps 4 of 8 candidates, one of them claimed.
+std::string plan_refusal(uint32_t claimed, std::vector<uint32_t> choice, Order order) {
+  const TestHead head({.candidates = 8, .budget = 6, .buffer = 2});
+  Policy policy({std::make_shared<FirstToken>(claimed)}, std::make_shared<FixedScores>(std::vector<float>(8)),
+                std::make_shared<FixedChoice>(std::move(choice)));
+  policy.order = order;
+  try {
+    plan_of(policy, head.view);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kUsage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Plan, RefusesWhatIsNoSetOfCandidates) {
+  for (const Order order : {Order::kPosition, Order::kScore}) {
+    EXPECT_EQ(plan_refusal(0, {7, 1, 3}, order), "");
+    for (const auto& choice : {std::vector<uint32_t>{1, 3, 1}, {1, 3, 0}, {1, 3, 8}, {1, 3, ~0u}}) {
+      EXPECT_NE(plan_refusal(0, choice, order).find("'choice:fixed' chose candidate " + std::to_string(choice[2])),
+                std::string::npos);
+    }
+    EXPECT_NE(plan_refusal(8, {1, 2, 3}, order).find("claimed candidate 8"), std::string::npos);
+  }
+}
+
+TEST(Plan, FullHasNone) {
+  const TestHead head(HeadShape{});
+  EXPECT_THROW(plan_of("full", head.view), Error);
+}
+
+TEST(Construction, NeedsAScorerWithASelector) {
+  const auto scorer = std::make_shared<FixedScores>(std::vector<float>(8));
+  const auto selector = std::make_shared<FixedChoice>(std::vector<uint32_t>{});
+  EXPECT_NO_THROW(Policy({}, scorer, selector));
+  EXPECT_FALSE(Policy({}, nullptr, nullptr).evicts());
+  EXPECT_THROW(Policy({}, scorer, nullptr), Error);
+  EXPECT_THROW(Policy({}, nullptr, selector), Error);
+  EXPECT_THROW(Policy({nullptr}, scorer, selector), Error);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ class Prompt final : public Protector {
   static std::shared_ptr<const Protector> parse(PartOptions& options);
 
   void claim(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, Claims& claims) const override;
+  bool protects_prompt() const override { return whole_; }
   std::string text() const override;
 
  private:
