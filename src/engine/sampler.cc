@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -87,13 +89,18 @@ void check(bool ok, const char* name, const std::string& value, const char* allo
 }
 
 void check(const SamplingOptions& o) {
-  const auto text = [](float v) { return std::to_string(v); };
-  check(std::isfinite(o.temperature) && o.temperature >= 0, "temperature", text(o.temperature), "0 (greedy) or more");
+  const auto text = [](float v) {
+    char buffer[32];
+    std::snprintf(buffer, sizeof buffer, "%g", v);
+    return std::string(buffer);
+  };
+  check(o.temperature == 0 || (o.temperature >= 1e-3f && o.temperature <= 100), "temperature", text(o.temperature),
+        "0 (greedy), or 0.001 to 100");
   check(o.top_k >= 0, "top-k", std::to_string(o.top_k), "0 (off) or more");
   check(o.top_p > 0 && o.top_p <= 1, "top-p", text(o.top_p), "above 0, up to 1 (off)");
   check(o.min_p >= 0 && o.min_p <= 1, "min-p", text(o.min_p), "0 (off) to 1");
-  check(std::isfinite(o.repetition_penalty) && o.repetition_penalty > 0, "repetition penalty",
-        text(o.repetition_penalty), "above 0 (1 = off)");
+  check(o.repetition_penalty >= 0.01f && o.repetition_penalty <= 100, "repetition penalty", text(o.repetition_penalty),
+        "0.01 to 100 (1 = off)");
   check(o.repetition_window >= 0 && o.repetition_window <= (1 << 20), "repetition window",
         std::to_string(o.repetition_window), "0 to 1048576 tokens");
 }
@@ -105,6 +112,7 @@ struct Sampler::Impl {
   std::vector<float> weights;         // [vocabulary] logits, then weights
   std::vector<Candidate> candidates;  // capacity: vocabulary
   std::vector<int32_t> recent;        // ring of the newest tokens
+  std::vector<uint32_t> seen;         // [vocabulary] how often each token is in the ring; empty without a penalty
   size_t accepted = 0;
 
   void load(std::span<const float> logits, uint64_t position);
@@ -132,13 +140,10 @@ void Sampler::Impl::load(std::span<const float> logits, uint64_t position) {
 
 // Keskar et al. 2019 (CTRL): the logit of a token seen lately is divided by the penalty when positive, else multiplied.
 void Sampler::Impl::penalise() {
-  if (options.repetition_penalty == 1) return;
-  const size_t count = std::min(accepted, recent.size());
-  for (size_t i = 0; i < count; ++i) {
-    const auto earlier = recent.begin() + i;
-    if (std::find(recent.begin(), earlier, recent[i]) != earlier) continue;  // once per token
-    float& logit = weights[recent[i]];
-    logit = logit > 0 ? logit / options.repetition_penalty : logit * options.repetition_penalty;
+  for (size_t i = 0; i < seen.size(); ++i) {
+    if (seen[i] == 0 || std::isinf(weights[i])) continue;
+    const float logit = weights[i] > 0 ? weights[i] / options.repetition_penalty : weights[i] * options.repetition_penalty;
+    weights[i] = std::clamp(logit, std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max());
   }
 }
 
@@ -158,8 +163,7 @@ int32_t Sampler::Impl::best() const {
 // Logits -> weights relative to the highest; returns their sum. Partial sums per lane, so that it vectorises and still
 // adds in one fixed order.
 double Sampler::Impl::weigh(float highest) {
-  const float scale = 1 / options.temperature;
-  for (float& w : weights) w = exp_nonpositive((w - highest) * scale);
+  for (float& w : weights) w = exp_nonpositive((w - highest) / options.temperature);
   std::array<double, kLanes> sums = {};
   size_t i = 0;
   for (; i + kLanes <= weights.size(); i += kLanes) {
@@ -215,7 +219,9 @@ Sampler::Sampler(const SamplingOptions& options, int vocabulary) : impl_(std::ma
   impl_->options = options;
   impl_->weights.resize(vocabulary);
   impl_->candidates.reserve(vocabulary);
-  impl_->recent.resize(options.repetition_penalty == 1 ? 0 : options.repetition_window);
+  if (options.repetition_penalty == 1 || options.repetition_window == 0) return;
+  impl_->recent.resize(options.repetition_window);
+  impl_->seen.resize(vocabulary);
 }
 
 Sampler::~Sampler() = default;
@@ -226,7 +232,10 @@ void Sampler::accept(int32_t token) {
                                        std::to_string(impl_->weights.size()));
   }
   if (impl_->recent.empty()) return;
-  impl_->recent[impl_->accepted++ % impl_->recent.size()] = token;
+  const size_t at = impl_->accepted++ % impl_->recent.size();
+  if (impl_->accepted > impl_->recent.size()) --impl_->seen[impl_->recent[at]];
+  impl_->recent[at] = token;
+  ++impl_->seen[token];
 }
 
 int32_t Sampler::sample(std::span<const float> logits, uint64_t position) {
@@ -247,6 +256,7 @@ int32_t Sampler::sample(std::span<const float> logits, uint64_t position) {
     if (s.enough(s.collect(floor), total, u)) break;
   }
   const std::span<Candidate> kept = s.filter(total);
+  assert(!kept.empty());  // the most probable token passes every filter
   const bool filtered = s.options.top_k > 0 || s.options.top_p < 1 || s.options.min_p > 0;
   const double mass = filtered ? mass_of(kept) : total;
   return kept[select_prefix(kept, u * mass, weight_of) - 1].token;

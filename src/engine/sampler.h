@@ -1,5 +1,6 @@
 // Chooses the next token from logits. Order of the filters: repetition penalty, temperature, top-k, top-p, min-p, draw
 // (the order of the paper's protocol). The draw is counter-based: same seed and position, same token.
+// Memory: 12 bytes x vocabulary; with a repetition penalty 4 bytes x (vocabulary + window) more.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@ namespace vase {
 
 class Sampler {
  public:
-  // Throws Error(kUsage) for values out of range.
+  // Throws Error(kUsage) for values out of range: temperature 0 or 0.001 .. 100, top_k >= 0, top_p in (0, 1],
+  // min_p 0 .. 1, repetition penalty 0.01 .. 100, repetition window 0 .. 1,048,576.
   Sampler(const SamplingOptions& options, int vocabulary);
   ~Sampler();
 

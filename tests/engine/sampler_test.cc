@@ -199,6 +199,50 @@ TEST(Sampler, RefusesLogitsThatAreNoNumbers) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(sampler.sample(std::vector<float>{-kInf, 0, -kInf}, i), 1);
 }
 
+// The ends of what is allowed, with logits as far apart as numbers get.
+TEST(Sampler, ExtremeOptionsAndLogitsGiveTokens) {
+  constexpr float kMax = std::numeric_limits<float>::max();
+  const std::vector<std::vector<float>> cases = {
+      {kMax, -kMax, 0}, {-kMax, -kMax, -kMax}, {kMax, kMax, kMax}, {1e-45f, -1e-45f, 0}, {-INFINITY, -kMax, -INFINITY}};
+  for (const float temperature : {0.0f, 1e-3f, 100.0f}) {
+    for (const float penalty : {0.01f, 1.0f, 100.0f}) {
+      for (const auto& logits : cases) {
+        Sampler sampler({.temperature = temperature, .top_p = 0.95f, .repetition_penalty = penalty}, 3);
+        for (int32_t token = 0; token < 3; ++token) sampler.accept(token);
+        for (int i = 0; i < 20; ++i) {
+          const int32_t token = sampler.sample(logits, i);
+          ASSERT_TRUE(token >= 0 && token < 3);
+          ASSERT_NE(logits[token], -INFINITY);
+        }
+      }
+    }
+  }
+  Sampler sharp({.temperature = 1e-3f, .top_p = 1}, 3);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(sharp.sample(std::vector<float>{0, 1, -1}, i), 1);
+}
+
+// Against looking the window up, token by token.
+TEST(Sampler, PenaltyWindowOfAnyLength) {
+  constexpr int kVocabulary = 16;
+  std::vector<float> logits(kVocabulary);
+  for (int i = 0; i < kVocabulary; ++i) logits[i] = 4 - float(i) / 2;
+  for (const int window : {0, 1, 3, 7, 100}) {
+    Sampler sampler({.temperature = 0, .repetition_penalty = 1.5f, .repetition_window = window}, kVocabulary);
+    std::vector<int32_t> text;
+    for (int step = 0; step < 60; ++step) {
+      std::vector<float> want = logits;
+      for (int32_t t = 0; t < kVocabulary; ++t) {
+        const auto begin = text.end() - std::min<ptrdiff_t>(window, std::ssize(text));
+        if (std::find(begin, text.end(), t) != text.end()) want[t] = want[t] > 0 ? want[t] / 1.5f : want[t] * 1.5f;
+      }
+      const int32_t token = sampler.sample(logits, step);
+      ASSERT_EQ(token, std::max_element(want.begin(), want.end()) - want.begin()) << window << " " << step;
+      text.push_back(step % 5 == 0 ? step % kVocabulary : token);
+      sampler.accept(text.back());
+    }
+  }
+}
+
 TEST(Sampler, RefusesOptionsOutOfRange) {
   const float nan = std::nanf("");
   const auto refused = [](auto change) {
@@ -206,10 +250,14 @@ TEST(Sampler, RefusesOptionsOutOfRange) {
     change(o);
     EXPECT_THROW(Sampler(o, 4), Error);
   };
-  for (const float v : {-0.1f, nan, INFINITY}) refused([&](SamplingOptions& o) { o.temperature = v; });
+  for (const float v : {-0.1f, 1e-40f, 0.9e-3f, 101.0f, nan, INFINITY}) {
+    refused([&](SamplingOptions& o) { o.temperature = v; });
+  }
   for (const float v : {0.0f, 1.01f, nan}) refused([&](SamplingOptions& o) { o.top_p = v; });
   for (const float v : {-0.1f, 1.01f, nan}) refused([&](SamplingOptions& o) { o.min_p = v; });
-  for (const float v : {0.0f, -1.0f, nan, INFINITY}) refused([&](SamplingOptions& o) { o.repetition_penalty = v; });
+  for (const float v : {0.0f, -1.0f, 1e-38f, 0.009f, 101.0f, nan, INFINITY}) {
+    refused([&](SamplingOptions& o) { o.repetition_penalty = v; });
+  }
   refused([](SamplingOptions& o) { o.top_k = -1; });
   refused([](SamplingOptions& o) { o.repetition_window = -1; });
   Sampler sampler(plain(), 4);
