@@ -22,15 +22,18 @@ using F32 = hn::CappedTag<float, 16>;
 using F32V = hn::Vec<F32>;
 inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(F32()));
 
-// Targets without an instruction for half precision. Highway's stand-in there reads infinity and NaN as
-// finite numbers.
-inline constexpr bool kEmulatedHalf =
-    HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR;
+// Targets with an instruction for half precision: x86 from AVX2 on, and the NEON family of AArch64. Within an
+// architecture Highway numbers better targets lower, and its emulated ones come last. Elsewhere Highway's
+// stand-in may read infinity and NaN as finite numbers, so load_row() has its own.
+inline constexpr bool kHasHalf =
+    (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || (HWY_ARCH_ARM_A64 && HWY_TARGET < HWY_EMU128);
 
 HWY_INLINE F32V load_row(F32 d, const float* p) { return hn::LoadU(d, p); }
 
 HWY_INLINE F32V load_row(F32 d, const hwy::float16_t* p) {
-  if constexpr (kEmulatedHalf) {
+  if constexpr (kHasHalf) {
+    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, F32>(), p));
+  } else {
     const hn::Rebind<uint32_t, F32> du;
     const hn::Rebind<uint16_t, F32> du16;
     const auto bits = hn::PromoteTo(du, hn::LoadU(du16, reinterpret_cast<const uint16_t*>(p)));
@@ -42,8 +45,6 @@ HWY_INLINE F32V load_row(F32 d, const hwy::float16_t* p) {
     const auto not_finite = hn::Gt(magnitude, hn::Set(du, 0x7bffu));
     const auto exponent = hn::IfThenElseZero(not_finite, hn::Set(du, 0x7f800000u));
     return hn::BitCast(d, hn::Or(hn::Or(hn::BitCast(du, scaled), exponent), sign));
-  } else {
-    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, F32>(), p));
   }
 }
 

@@ -6,12 +6,15 @@
 #include <atomic>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "vase/error.h"
+#include "vase/simd.h"
 
-namespace vase::kernels {
+namespace vase {
 namespace {
 
+std::atomic<int64_t> forced_target{0};  // 0: the machine's best
 std::atomic<int64_t> last_target{0};
 
 // Targets of the machine, whatever is forced at the moment. Taken once, before anything is forced.
@@ -24,20 +27,46 @@ const std::vector<int64_t>& machine_targets() {
   return targets;
 }
 
+const std::string& requested_target() {
+  static const std::string name = [] {
+    const char* value = std::getenv("VASE_SIMD");
+    return std::string(value != nullptr ? value : "");
+  }();
+  return name;
+}
+
+Error unknown_target(std::string_view where, std::string_view name) {
+  std::string allowed;
+  for (const std::string& known : simd_targets()) allowed += (allowed.empty() ? "" : ", ") + known;
+  return Error(ErrorCode::kUsage, std::string(where) + "unknown SIMD target '" + std::string(name) +
+                                      "'; this machine can run: " + allowed);
+}
+
 // Before main(), so that no kernel can have run on another target.
 [[maybe_unused]] const bool environment_applied = [] {
-  const char* name = std::getenv("VASE_SIMD");
-  if (name != nullptr && is_simd_target(name)) force_simd_target(name);
+  if (kernels::is_simd_target(requested_target())) kernels::force_simd_target(requested_target());
   return true;
 }();
 
 }  // namespace
 
-std::vector<std::string_view> simd_targets() {
-  std::vector<std::string_view> names;
+std::vector<std::string> simd_targets() {
+  std::vector<std::string> names;
   for (int64_t target : machine_targets()) names.push_back(hwy::TargetName(target));
   return names;
 }
+
+std::string simd_target() {
+  const int64_t forced = forced_target.load(std::memory_order_relaxed);
+  return hwy::TargetName(forced != 0 ? forced : machine_targets().front());
+}
+
+void check_simd_request() {
+  const std::string& name = requested_target();
+  if (!name.empty() && !kernels::is_simd_target(name)) throw unknown_target("VASE_SIMD: ", name);
+}
+
+namespace kernels {
 
 bool is_simd_target(std::string_view name) {
   const auto names = simd_targets();
@@ -49,14 +78,9 @@ void force_simd_target(std::string_view name) {
   for (int64_t target : machine_targets()) {
     if (name == hwy::TargetName(target)) forced = target;
   }
-  if (forced == 0 && !name.empty()) {
-    std::string allowed;
-    for (std::string_view known : simd_targets())
-      allowed += (allowed.empty() ? "" : ", ") + std::string(known);
-    throw Error(ErrorCode::kUsage,
-                "unknown SIMD target '" + std::string(name) + "'; this machine can run: " + allowed);
-  }
+  if (forced == 0 && !name.empty()) throw unknown_target("", name);
   hwy::SetSupportedTargetsForTest(forced);
+  forced_target.store(forced, std::memory_order_relaxed);
 }
 
 std::string_view last_simd_target() {
@@ -70,4 +94,5 @@ void note_simd_target(int64_t target) {
     last_target.store(target, std::memory_order_relaxed);
 }
 
-}  // namespace vase::kernels
+}  // namespace kernels
+}  // namespace vase

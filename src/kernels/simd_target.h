@@ -1,17 +1,10 @@
-// Which SIMD target the Highway kernels run on. The best one of the machine by default; the environment
-// variable VASE_SIMD=<name>, read once when the program starts, forces another (a name that is not in
-// simd_targets() is ignored here: a front end that wants to refuse it asks is_simd_target()).
+// The kernels' side of vase/simd.h: changes the SIMD target while the program runs, and tells which one ran.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 namespace vase::kernels {
-
-// Targets that were built and that this machine can run, best first: for example "AVX3", "AVX2", "SSE4",
-// "SSSE3", "EMU128".
-std::vector<std::string_view> simd_targets();
 
 bool is_simd_target(std::string_view name);
 

@@ -27,24 +27,22 @@ void store(RowType type, std::byte* at, float x) {
   }
 }
 
+const char* name(RowType type) { return type == RowType::kF16 ? "f16" : "f32"; }
+
 }  // namespace
 
 std::string ProblemShape::describe() const {
   std::ostringstream s;
   s << "head_dim " << head_dim << ", group " << group << ", tokens " << tokens << ", slots_before "
-    << slots_before << (type == RowType::kF16 ? ", f16" : ", f32") << (strided ? ", strided" : "")
-    << (misaligned ? ", misaligned" : "") << (log_weight ? ", log-weight" : "");
+    << slots_before << ", keys " << name(k_type) << ", values " << name(v_type)
+    << (strided ? ", strided" : "") << (misaligned ? ", misaligned" : "")
+    << (log_weight ? ", log-weight" : "");
   if (mass) s << ", mass over " << candidates << " from token " << first_token << " at " << temperature;
   return s.str();
 }
 
-AttentionProblem::AttentionProblem(const ProblemShape& shape) : shape_(shape) {
-  const size_t element = row_element_bytes(shape.type);
-  stride_ = (padded_row(shape.head_dim) + (shape.strided ? 7 : 0)) * element;
-  offset_ = shape.misaligned ? element : 0;
-  fill_rows(keys_, shape.seed);
-  fill_rows(values_, shape.seed + 1000);
-
+AttentionProblem::AttentionProblem(const ProblemShape& shape)
+    : shape_(shape), keys_(shape, shape.k_type, shape.seed), values_(shape, shape.v_type, shape.seed + 1000) {
   const int d = shape.head_dim, slots = shape.slots_before + shape.tokens;
   std::mt19937 random(shape.seed + 2000);
   std::normal_distribution<float> normal;
@@ -67,8 +65,8 @@ AttentionProblem::AttentionProblem(const ProblemShape& shape) : shape_(shape) {
   args_.slots_before = shape.slots_before;
   args_.scale = 1 / std::sqrt(static_cast<float>(d));
   args_.q = queries_.data();
-  args_.k = {keys_.data() + offset_, stride_, shape.type, d, nullptr};
-  args_.v = {values_.data() + offset_, stride_, shape.type, d, nullptr};
+  args_.k = keys_.view(d);
+  args_.v = values_.view(d);
   args_.log_weight = shape.log_weight ? log_weights_.data() : nullptr;
   args_.out_head_stride = d + 2;
   args_.out_token_stride = shape.group * args_.out_head_stride + 1;
@@ -77,23 +75,24 @@ AttentionProblem::AttentionProblem(const ProblemShape& shape) : shape_(shape) {
   args_.mass.temperature = shape.temperature;
 }
 
-void AttentionProblem::fill_rows(std::vector<std::byte>& bytes, uint32_t seed) {
-  const size_t element = row_element_bytes(shape_.type);
-  const int slots = shape_.slots_before + shape_.tokens;
-  bytes.resize(offset_ + stride_ * (slots + kFreeRows));
-  for (size_t at = offset_; at + element <= bytes.size(); at += element) {
-    store(shape_.type, &bytes[at], shape_.free_fill);
-  }
+AttentionProblem::StoredRows::StoredRows(const ProblemShape& shape, RowType type_in, uint32_t seed)
+    : type(type_in) {
+  const size_t element = row_element_bytes(type);
+  const int slots = shape.slots_before + shape.tokens;
+  stride = (padded_row(shape.head_dim) + (shape.strided ? 7 : 0)) * element;
+  offset = shape.misaligned ? element : 0;
+  bytes.resize(offset + stride * (slots + kFreeRows));
+  for (size_t at = offset; at + element <= bytes.size(); at += element)
+    store(type, &bytes[at], shape.free_fill);
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
   for (int s = 0; s < slots; ++s) {
-    for (int i = 0; i < padded_row(shape_.head_dim); ++i)
-      set(bytes, s, i, i < shape_.head_dim ? normal(random) : 0);
+    for (int i = 0; i < padded_row(shape.head_dim); ++i) set(s, i, i < shape.head_dim ? normal(random) : 0);
   }
 }
 
-void AttentionProblem::set(std::vector<std::byte>& bytes, int slot, int channel, float x) {
-  store(shape_.type, &bytes[offset_ + slot * stride_ + channel * row_element_bytes(shape_.type)], x);
+void AttentionProblem::StoredRows::set(int slot, int channel, float x) {
+  store(type, &bytes[offset + slot * stride + channel * row_element_bytes(type)], x);
 }
 
 float AttentionProblem::key(int slot, int channel) const {

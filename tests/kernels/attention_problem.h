@@ -16,7 +16,7 @@ struct ProblemShape {
   int group = 4;
   int tokens = 1;
   int slots_before = 0;
-  RowType type = RowType::kF16;
+  RowType k_type = RowType::kF16, v_type = RowType::kF16;
   bool strided = false;     // rows further apart than they are long
   bool misaligned = false;  // base aligned to one element only
   bool log_weight = false;
@@ -48,21 +48,29 @@ class AttentionProblem {
 
   const SlotAttentionArgs& args() const { return args_; }
   // Overwrites one element of a stored row (slot < slots).
-  void set_key(int slot, int channel, float x) { set(keys_, slot, channel, x); }
-  void set_value(int slot, int channel, float x) { set(values_, slot, channel, x); }
+  void set_key(int slot, int channel, float x) { keys_.set(slot, channel, x); }
+  void set_value(int slot, int channel, float x) { values_.set(slot, channel, x); }
   float key(int slot, int channel) const;
   std::vector<float>& queries() { return queries_; }
   std::vector<float>& log_weights() { return log_weights_; }
 
  private:
-  void fill_rows(std::vector<std::byte>& bytes, uint32_t seed);
-  void set(std::vector<std::byte>& bytes, int slot, int channel, float x);
+  // Keys or values.
+  struct StoredRows {
+    StoredRows(const ProblemShape& shape, RowType type_in, uint32_t seed);
+    void set(int slot, int channel, float x);
+    RowsView view(int width) const { return {bytes.data() + offset, stride, type, width, nullptr}; }
+
+    RowType type;
+    size_t stride, offset;
+    std::vector<std::byte> bytes;
+  };
+
   template <class Call>
   Result collect(Call call) const;
 
   ProblemShape shape_;
-  size_t stride_, offset_;
-  std::vector<std::byte> keys_, values_;
+  StoredRows keys_, values_;
   std::vector<float> queries_, log_weights_;
   SlotAttentionArgs args_;
 };

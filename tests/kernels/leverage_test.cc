@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -74,6 +75,22 @@ TEST(Leverage, FusedEqualsReference) {
       }
     }
   }
+}
+
+// Every bit pattern of half precision, subnormals, infinities and NaN included, on every target.
+TEST(Leverage, EveryHalfIsReadExactly) {
+  constexpr int kHalves = 1 << 16;
+  std::vector<uint16_t> bits(size_t(kHalves) * padded_row(1));
+  for (int i = 0; i < kHalves; ++i) bits[size_t(i) * padded_row(1)] = static_cast<uint16_t>(i);
+  const RowsView view{bits.data(), padded_row(1) * sizeof(uint16_t), RowType::kF16, 1, nullptr};
+  std::vector<float> energy(kHalves);
+  on_every_target([&] {
+    row_energy(view, energy);
+    for (int i = 0; i < kHalves; ++i) {
+      const float x = from_half(static_cast<uint16_t>(i));
+      ASSERT_TRUE(std::isnan(x) ? std::isnan(energy[i]) : energy[i] == x * x) << std::hex << i;
+    }
+  });
 }
 
 // The identity as G has one column per channel, so the sketch keeps all energy.

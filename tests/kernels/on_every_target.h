@@ -6,13 +6,14 @@
 #include <string>
 
 #include "kernels/simd_target.h"
+#include "vase/simd.h"
 
 namespace vase::kernels {
 
 template <class Check>
 void on_every_target(Check check) {
-  for (std::string_view target : simd_targets()) {
-    SCOPED_TRACE("SIMD target " + std::string(target));
+  for (const std::string& target : simd_targets()) {
+    SCOPED_TRACE("SIMD target " + target);
     force_simd_target(target);
     check();
     EXPECT_EQ(last_simd_target(), target);

@@ -28,8 +28,12 @@ void on_every_path(Check check) {
 
 // Logits ln 1, ln 2, ln 5 by way of the log-weight alone: probabilities 1/8, 2/8, 5/8 by hand.
 TEST(SlotAttentionCases, HandComputed) {
-  ProblemShape shape{
-      .head_dim = 32, .group = 1, .slots_before = 2, .type = RowType::kF32, .log_weight = true};
+  ProblemShape shape{.head_dim = 32,
+                     .group = 1,
+                     .slots_before = 2,
+                     .k_type = RowType::kF32,
+                     .v_type = RowType::kF32,
+                     .log_weight = true};
   shape.mass = true;
   shape.candidates = 2;
   AttentionProblem problem(shape);
@@ -59,8 +63,12 @@ TEST(SlotAttentionCases, HandComputed) {
 TEST(SlotAttentionCases, MassIsASoftmaxOverTheCandidates) {
   for (float temperature : {1.0f, 0.5f, 3.0f}) {
     for (int candidates : {1, 100, 256, 300, 512, 599, 601}) {
-      ProblemShape shape{
-          .head_dim = 80, .group = 5, .slots_before = 600, .type = RowType::kF32, .log_weight = true};
+      ProblemShape shape{.head_dim = 80,
+                         .group = 5,
+                         .slots_before = 600,
+                         .k_type = RowType::kF32,
+                         .v_type = RowType::kF32,
+                         .log_weight = true};
       shape.mass = true;
       shape.candidates = candidates;
       shape.temperature = temperature;
@@ -137,7 +145,8 @@ TEST(SlotAttentionCases, AllMinusInfinityGivesZeros) {
 
 // -inf on whole segments and on single slots takes exactly those slots out.
 TEST(SlotAttentionCases, MinusInfinityTakesSlotsOut) {
-  ProblemShape shape{.slots_before = 599, .type = RowType::kF32, .log_weight = true};
+  ProblemShape shape{
+      .slots_before = 599, .k_type = RowType::kF32, .v_type = RowType::kF32, .log_weight = true};
   shape.mass = true;
   shape.candidates = 590;
   AttentionProblem problem(shape);
@@ -158,7 +167,8 @@ TEST(SlotAttentionCases, MinusInfinityTakesSlotsOut) {
 TEST(SlotAttentionCases, HugeLogitsStayFinite) {
   for (RowType type : {RowType::kF16, RowType::kF32}) {
     for (int keys : {1, 3}) {
-      ProblemShape shape{.head_dim = 128, .group = 2, .slots_before = keys - 1, .type = type};
+      ProblemShape shape{
+          .head_dim = 128, .group = 2, .slots_before = keys - 1, .k_type = type, .v_type = type};
       AttentionProblem problem(shape);
       std::fill(problem.queries().begin(), problem.queries().end(), 300.0f);
       for (int s = 0; s < keys; ++s) {
@@ -194,6 +204,21 @@ TEST(SlotAttentionCases, FreeRowsAreNeverRead) {
     }
   }
 }
+
+#ifndef NDEBUG
+// Neither the whole run nor a piece of it starts on a scratch that is too small.
+TEST(SlotAttentionCasesDeathTest, DebugBuildsRefuseAShortScratch) {
+  const AttentionProblem problem(ProblemShape{.slots_before = 300});
+  const SlotAttentionArgs& args = problem.args();
+  std::vector<float> scratch(slot_attention_scratch(args) - 1);
+  for (Path path : {Path::kReference, Path::kFused}) {
+    EXPECT_DEATH(slot_attention(path, args, scratch), "scratch");
+    EXPECT_DEATH(slot_attention_prepare(path, args, scratch), "scratch");
+    EXPECT_DEATH(slot_attention_segment(path, args, 0, scratch), "scratch");
+    EXPECT_DEATH(slot_attention_finish(path, args, scratch), "scratch");
+  }
+}
+#endif
 
 // A NaN that the model did produce must reach the output, where the engine looks for it.
 TEST(SlotAttentionCases, NanInAVisibleRowReachesTheOutput) {

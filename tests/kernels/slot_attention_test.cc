@@ -45,7 +45,8 @@ ProblemShape sample(int index, int tokens, int slots_before) {
   shape.group = 1 + index * 3 % 8;
   shape.tokens = tokens;
   shape.slots_before = slots_before;
-  shape.type = index % 3 == 1 ? RowType::kF32 : RowType::kF16;
+  shape.k_type = index % 3 == 1 ? RowType::kF32 : RowType::kF16;
+  shape.v_type = index % 5 == 2 ? RowType::kF32 : RowType::kF16;
   shape.strided = index / 2 % 2;
   shape.misaligned = index / 3 % 2;
   shape.log_weight = index / 5 % 2;
@@ -72,6 +73,45 @@ TEST(SlotAttention, EveryGroupAndHeadDim) {
       shape.group = group;
       shape.head_dim = head_dim;
       expect_fused_equals_reference(shape);
+    }
+  }
+}
+
+// Groups beyond a tile of rows, up to the most query heads that a model file may have.
+TEST(SlotAttention, LargeGroups) {
+  int index = 0;
+  for (int group : {17, 63, 64, 65, 200, 1024}) {
+    for (int tokens : {1, 3}) {
+      ProblemShape shape = sample(index++, tokens, 280);
+      shape.head_dim = 32;
+      shape.group = group;
+      shape.mass = true;
+      expect_fused_equals_reference(shape);
+    }
+  }
+}
+
+// Keys and values stored alike or not: against the reference, in decode, in pieces, and in a run.
+TEST(SlotAttention, KeysAndValuesOfDifferentTypes) {
+  int index = 0;
+  for (RowType k_type : {RowType::kF16, RowType::kF32}) {
+    for (RowType v_type : {RowType::kF16, RowType::kF32}) {
+      for (int tokens : {1, 1, 1, 2, 70}) {
+        ProblemShape shape = sample(index++, tokens, 600);
+        shape.k_type = k_type;
+        shape.v_type = v_type;
+        shape.mass = true;
+        expect_fused_equals_reference(shape);
+        SCOPED_TRACE(shape.describe());
+        const AttentionProblem problem(shape);
+        on_every_target([&] {
+          const auto whole = problem.run(Path::kFused);
+          const auto parts = tokens == 1 ? problem.run_pieces(Path::kFused, {2, 0, 1})
+                                         : problem.run_token_by_token(Path::kFused);
+          EXPECT_EQ(whole.out, parts.out);
+          EXPECT_EQ(whole.mass, parts.mass);
+        });
+      }
     }
   }
 }

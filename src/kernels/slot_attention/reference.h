@@ -1,4 +1,5 @@
-// Plain double-precision slot attention, the measure of every other path. Same contract as slot_attention().
+// Plain double-precision slot attention, the measure of the fused path: the arguments and results of
+// slot_attention.h, without its segments.
 #pragma once
 
 #include "kernels/slot_attention/slot_attention.h"

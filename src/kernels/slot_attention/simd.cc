@@ -97,15 +97,21 @@ void store_results(const SlotAttentionArgs& args, const Layout& layout, int firs
   }
 }
 
+// Decode: the logits of one segment, keys stored as T.
 template <class T>
-void decode_segment(const SlotAttentionArgs& args, const Layout& layout, int segment) {
+void decode_keys(const SlotAttentionArgs& args, const Layout& layout, int segment) {
   const int n = slots_in_segment(args.slots(), segment);
   const auto keys = with_prefetch(segment_rows<T>(args.k, layout.padded(), segment));
-  const auto values = with_prefetch(segment_rows<T>(args.v, layout.padded(), segment));
   for (int s = 0; s < n; s += kBlock) {
     dots(layout.query(0), args.group, keys, s, std::min(s + kBlock, n), layout.probs(segment, 0));
   }
-  segment_softmax(args, layout, 0, 0, segment);
+}
+
+// Decode: the weighted values of one segment, values stored as T.
+template <class T>
+void decode_values(const SlotAttentionArgs& args, const Layout& layout, int segment) {
+  const int n = slots_in_segment(args.slots(), segment);
+  const auto values = with_prefetch(segment_rows<T>(args.v, layout.padded(), segment));
   for (int s = 0; s < n; s += kBlock) {
     weigh_values(layout.probs(segment, 0), args.group, values, s, std::min(s + kBlock, n),
                  layout.partial(segment, 0));
@@ -170,9 +176,15 @@ void Segment(const SlotAttentionArgs& args, int segment, float* scratch) {
   note_simd_target(HWY_TARGET);
   const Layout layout(args, scratch);
   if (args.k.type == RowType::kF16) {
-    decode_segment<hwy::float16_t>(args, layout, segment);
+    decode_keys<hwy::float16_t>(args, layout, segment);
   } else {
-    decode_segment<float>(args, layout, segment);
+    decode_keys<float>(args, layout, segment);
+  }
+  segment_softmax(args, layout, 0, 0, segment);
+  if (args.v.type == RowType::kF16) {
+    decode_values<hwy::float16_t>(args, layout, segment);
+  } else {
+    decode_values<float>(args, layout, segment);
   }
 }
 

@@ -3,12 +3,16 @@
 // The T tokens of a run sit in the last T slots used: token t (0 .. T-1) sees slots [0, slots_before + t + 1).
 // T = 1 is decode. Slots are dense, in no particular order; attention does not care about order.
 //
-// Arithmetic: rows are read as stored, everything after is f32 with f32 accumulation. Slots are processed in fixed
-// segments of kSegment slots: a segment's maximum, sum and weighted values are complete before it is folded into the
-// running result, always in ascending order. So the result does not depend on how segments are shared out over
-// threads, and slot_attention() equals segment() + fold() bit for bit.
+// Two paths take the same arguments; their results differ by rounding alone.
 //
-// Paths: `reference` (plain C++) and `fused` (Highway, every SIMD target of the machine). Same contract.
+// `reference`: plain C++, double throughout; only what it stores to out and mass is f32.
+//
+// `fused`: Highway, every SIMD target of the machine. Rows are read as stored, everything after is f32 with f32
+// accumulation. Slots are processed in fixed segments of kSegment slots: a segment's maximum, sum and weighted values
+// are complete before it is folded into the running result, always in ascending order. So the result does not depend
+// on how segments are shared out over threads: slot_attention() of one token equals slot_attention_prepare(), every
+// slot_attention_segment() in any order and slot_attention_finish(), bit for bit; and a run of T tokens equals T
+// calls of one token each. Bits may differ between SIMD targets.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +37,14 @@ struct MassArgs {
 
 struct SlotAttentionArgs {
   int head_dim = 0;             // d >= 1, any
-  int group = 1;                // G query heads, 1 .. 16
+  int group = 1;                // G query heads, >= 1, any
   int tokens = 1;               // T
   int slots_before = 0;         // slots used before the run's first token; slots used in all: slots_before + T
   float scale = 1;              // usually 1/sqrt(d)
   const float* q = nullptr;     // q[t * q_token_stride + g * q_head_stride + i], i < d contiguous
   ptrdiff_t q_token_stride = 0, q_head_stride = 0;      // in floats
-  RowsView k, v;                // base, stride, type; `slots` must be null (rows are addressed by slot)
+  RowsView k, v;                // base, stride, type (K and V each their own); `slots` must be null (rows are
+                                // addressed by slot)
   const float* log_weight = nullptr;  // [slots] added to each slot's logit; null = 0 everywhere
   float* out = nullptr;         // same addressing as q
   ptrdiff_t out_token_stride = 0, out_head_stride = 0;  // in floats
@@ -49,15 +54,19 @@ struct SlotAttentionArgs {
   int segments() const { return (slots() + kSegment - 1) / kSegment; }
 };
 
-// Floats of scratch that one head needs for a run: probabilities, per-segment partials, padded queries.
+// Floats of scratch that one head needs for a run, on either path: probabilities, per-segment partials, padded
+// queries. Grows with the group, with the slots and with the tokens of a run; the pointers in args are not followed.
+// Every function below takes at least this much (a debug build asserts it, any other trusts it), of any content and
+// any alignment that a float may have.
 size_t slot_attention_scratch(const SlotAttentionArgs& args);
 
-// Whole run: out and mass. A row without visible slots, or whose logits are all -inf, gives zeros.
+// Whole run: out and mass. `scratch`: see slot_attention_scratch(). A row without visible slots, or whose logits are all -inf, gives zeros.
 void slot_attention(Path path, const SlotAttentionArgs& args, std::span<float> scratch);
 
 // Decode (tokens == 1) in pieces, so that threads can share one head by slots. `scratch` is the same memory for all
-// pieces of a head. prepare() once before any segment; segment(i) for every i in [0, segments()), any order, any
-// thread; then finish() once: folds in ascending order, writes out and mass.
+// pieces of a head, slot_attention_scratch() of the same args. prepare once before any segment; segment i for every i
+// in [0, args.segments()), any order, any thread; then finish once: folds in ascending order, writes out and mass. The
+// reference does all its work in finish.
 void slot_attention_prepare(Path path, const SlotAttentionArgs& args, std::span<float> scratch);
 void slot_attention_segment(Path path, const SlotAttentionArgs& args, int segment, std::span<float> scratch);
 void slot_attention_finish(Path path, const SlotAttentionArgs& args, std::span<float> scratch);

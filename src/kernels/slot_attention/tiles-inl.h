@@ -28,8 +28,13 @@ using kernels::HWY_NAMESPACE::F32V;
 using kernels::HWY_NAMESPACE::kLanes;
 using kernels::HWY_NAMESPACE::load_row;
 
-// Accumulators that fit the register file beside the operands: 32 registers on AVX-512 and NEON, else 16.
-inline constexpr int kAccumulators = (HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON) ? 24 : 12;
+// Whether the target has 32 vector registers: every member of the AVX-512 and AArch64 families. Within an
+// architecture Highway numbers better targets lower, and its emulated ones come last.
+inline constexpr bool kManyRegisters =
+    (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3) || (HWY_ARCH_ARM_A64 && HWY_TARGET < HWY_EMU128);
+
+// Accumulators that fit the register file beside the operands; other targets have 16 registers.
+inline constexpr int kAccumulators = kManyRegisters ? 24 : 12;
 inline constexpr int kSlotTile = 4;
 inline constexpr int kMaxHeads = kAccumulators / kSlotTile;
 
