@@ -252,7 +252,7 @@ int32_t Sampler::sample(std::span<const float> logits, uint64_t position) {
   const double total = s.weigh(s.weights[best]);
   const double u = philox_uniform(s.options.seed, position);
   // Nearly always the few tokens above the first floor hold everything that matters; the last floor takes all.
-  for (const float floor : {0x1p-16f, 0x1p-48f, 0.0f}) {
+  for (const float floor : {0x1p-16f, 0x1p-24f, 0x1p-32f, 0x1p-48f, 0.0f}) {
     if (s.enough(s.collect(floor), total, u)) break;
   }
   const std::span<Candidate> kept = s.filter(total);
