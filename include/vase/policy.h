@@ -20,7 +20,7 @@ namespace vase {
 
 // What the engine must keep for a policy. Anything not asked for costs neither memory nor time.
 struct PolicyNeeds {
-  bool attention = false;    // window attention mass per slot (policies.md 3.1, before smoothing)
+  bool attention = false;    // window attention mass per slot (docs/policies.md 3.1, before smoothing)
   bool value_range = false;  // max - min of each value row, stored once when the row is appended
 };
 

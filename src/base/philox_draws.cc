@@ -51,7 +51,7 @@ void PhiloxDraws::exponential(std::span<const int32_t> positions, std::span<floa
 }
 
 // Box-Muller, two normals from each block of random bits. The head is left out of the key: all heads of a layer
-// share the matrix (policies.md 3.9).
+// share the matrix (docs/policies.md 3.9).
 void PhiloxDraws::gaussian(bool resample, std::span<float> out) {
   DrawKey key = key_;
   key.head = 0;

@@ -1,4 +1,4 @@
-// Size of each candidate's value row, by any measure (policies.md 3.3), for the parts that rank by it.
+// Size of each candidate's value row, by any measure (docs/policies.md 3.3), for the parts that rank by it.
 #pragma once
 
 #include <array>

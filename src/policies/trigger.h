@@ -1,4 +1,4 @@
-// When a head evicts (policies.md 2.3), as pure functions of the slots used.
+// When a head evicts (docs/policies.md 2.3), as pure functions of the slots used.
 #pragma once
 
 #include "vase/policy.h"

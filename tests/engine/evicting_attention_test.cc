@@ -209,7 +209,7 @@ TEST(EvictingAttention, MixedRowTypes) {
   }
 }
 
-// The mass that decode adds up is the window score of stored queries (policies.md 3.1).
+// The mass that decode adds up is the window score of stored queries (docs/policies.md 3.1).
 TEST(EvictingAttention, MassIsTheWindowScore) {
   const int m = 40, r = 16, d = 32, group = 2;
   CacheOptions cache = budget(m, r);

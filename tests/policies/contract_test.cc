@@ -114,7 +114,7 @@ TEST_P(PolicyContract, AcceptsItsSmallestBudgetAndRefusesOneLess) {
 INSTANTIATE_TEST_SUITE_P(AllPolicies, PolicyContract, testing::ValuesIn(every_policy()),
                          [](const auto& row) { return "policy" + std::to_string(row.index); });
 
-// With smoothing off nothing depends on the logical order (section 10, item 2).
+// With smoothing off nothing depends on the logical order.
 TEST(Permutation, KeptPositionsDoNotDependOnTheOrderOfCandidates) {
   for (const char* text : {"protect=sinks:4,value:25% score=attention:smooth=off select=sample",
                            "protect=sinks:4,prompt score=attention:smooth=off select=top", "vase-dkv", "curdkv",
@@ -128,7 +128,7 @@ TEST(Permutation, KeptPositionsDoNotDependOnTheOrderOfCandidates) {
   }
 }
 
-// A head's plan depends on its own key alone, so other sequences may come and go (section 10, item 11).
+// A head's plan depends on its own key alone, so other sequences may come and go.
 TEST(Streams, EveryPartOfTheKeyChangesTheDrawsAndNothingElseDoes) {
   const TestHead head({.candidates = 200});
   const DrawKey base{.seed = 5, .sequence = 1, .layer = 2, .head = 3, .eviction = 4};

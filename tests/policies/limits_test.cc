@@ -1,4 +1,4 @@
-// Special cases in which one policy must equal another (section 10, item 8).
+// Special cases in which one policy must equal another.
 #include <gtest/gtest.h>
 
 #include <cmath>

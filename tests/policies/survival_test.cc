@@ -1,4 +1,4 @@
-// How long tokens survive over many evictions (section 10, item 5).
+// How long tokens survive over many evictions.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Sketched row energies of the CUR family (policies.md 3.9): energy[i] = || row_i^T G ||^2, G is [head_dim][columns]
-// row-major, columns contiguous. f32 accumulation. SIMD with a plain reference beside it.
+// Sketched row energies of the CUR family (docs/policies.md 3.9): energy[i] = || row_i^T G ||^2, G is
+// [head_dim][columns] row-major, columns contiguous. f32 accumulation. SIMD with a plain reference beside it.
 #pragma once
 
 #include <span>

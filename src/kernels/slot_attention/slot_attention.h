@@ -27,7 +27,7 @@ inline constexpr int kSegment = 256;
 
 enum class Path : uint8_t { kReference, kFused };
 
-// Optional output: attention mass over the candidates (policies.md 3.1, summed over the run's tokens and the group).
+// Optional output: attention mass over the candidates (docs/policies.md 3.1, summed over tokens and group).
 struct MassArgs {
   float* sum = nullptr;    // [candidates], by slot; added to, never cleared. Null: no mass
   int candidates = 0;      // C: slots [0, C) share one unit of mass per (token, head), whatever lies behind them

@@ -1,4 +1,4 @@
-// 5-wide average along the candidates (policies.md 3.2).
+// 5-wide average along the candidates (docs/policies.md 3.2).
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Deterministic selection of the K largest scores (policies.md 3.4). NaN of either sign ranks below every number,
+// Deterministic selection of the K largest scores (docs/policies.md 3.4). NaN of either sign ranks below every number,
 // below -inf too. Ties: smaller tie key (position) first.
 #pragma once
 

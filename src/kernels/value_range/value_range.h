@@ -1,4 +1,4 @@
-// Magnitudes of one value row (policies.md 3.3), computed in f32 from the f32 row before it is stored or from a
+// Magnitudes of one value row (docs/policies.md 3.3), computed in f32 from the f32 row before it is stored or from a
 // decoded row: range = max - min, var = sum (v - mean)^2 / (d - 1), l2, absmax.
 #pragma once
 

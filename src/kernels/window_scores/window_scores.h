@@ -1,4 +1,4 @@
-// Window attention from stored queries (policies.md 3.1), for checking the mass that decode accumulates and for
+// Window attention from stored queries (docs/policies.md 3.1), for checking the mass that decode accumulates and for
 // applying a policy to tensors from a file: sum over the W * G rows of softmax over the candidates.
 #pragma once
 

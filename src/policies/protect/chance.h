@@ -1,5 +1,5 @@
-// random:N - tokens chosen uniformly at random, anew at every eviction (policies.md 4.6, `attn_random`): the control
-// for `value`. N as there: number of tokens or percentage of the budget M, default 25%, sinks counted in it.
+// random:N - tokens chosen uniformly at random, anew at every eviction (docs/policies.md 4.6, `attn_random`): the
+// control for `value`. N as there: number of tokens or percentage of the budget M, default 25%, sinks counted in it.
 #pragma once
 
 #include "policies/part_options.h"

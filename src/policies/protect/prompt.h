@@ -1,4 +1,4 @@
-// prompt - the whole prompt, or its ends (policies.md 4.7 and 4.13: arXiv 2609.03430, 2605.18053).
+// prompt - the whole prompt, or its ends (docs/policies.md 4.7 and 4.13: arXiv 2609.03430, 2605.18053).
 //   prompt               every prompt token
 //   prompt:10%           10 % of the budget M at each end of the prompt (rounded down); 0 % .. 100 %
 //   prompt:first=a,last=b  a tokens at its start and b at its end, default 0, up to 1,048,576 each

@@ -1,4 +1,5 @@
-// value:N - tokens with the largest values (VaSE, arXiv 2606.03928; policies.md 3.3, 4.2): m_j = max_i v_ji - min_i v_ji.
+// value:N - tokens with the largest values (VaSE, arXiv 2606.03928; docs/policies.md 3.3, 4.2):
+// m_j = max_i v_ji - min_i v_ji.
 //   N        number of tokens or percentage of the budget M (rounded down), default 25%
 //   measure  range (default) | var | l2 | absmax
 // N is the size of the protected set that the rule leaves behind: tokens that `sinks` has claimed are part of it (they

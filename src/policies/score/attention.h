@@ -1,5 +1,5 @@
-// attention - mean probability that the last W queries of the group gave to each candidate (SnapKV, arXiv 2404.14469, in
-// the decode form of arXiv 2606.03928; policies.md 3.1, 3.2, 4.4a):
+// attention - mean probability that the last W queries of the group gave to each candidate (SnapKV, arXiv 2404.14469,
+// in the decode form of arXiv 2606.03928; docs/policies.md 3.1, 3.2, 4.4):
 //   A_j = 1/(W G) sum_{w,g} softmax over candidates (q_w^g . k_j / sqrt d), then averaged over 5 neighbours.
 //   smooth   on (default) | off
 //   divisor  valid (default): neighbours that exist | fixed: always 5, as the authors' code, which lowers both edges

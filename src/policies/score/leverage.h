@@ -1,6 +1,7 @@
 // leverage - approximate CUR leverage of key and value (CurDKV, arXiv 2509.15038; resampled: VaSE-DKV, arXiv
-// 2606.03928; policies.md 3.9, 4.3): s_j = |k_j^T G|^2 |v_j^T G|^2 / sum over the candidates, G ~ N(0,1)^{d x r}, the same
-// for keys, values and all heads of a layer. The usual factor 1/r of G's variance cancels in the division.
+// 2606.03928; docs/policies.md 3.9, 4.3):
+// s_j = |k_j^T G|^2 |v_j^T G|^2 / sum over the candidates, G ~ N(0,1)^{d x r}, the same for
+// keys, values and all heads of a layer. The usual factor 1/r of G's variance cancels in the division.
 //   sketch    r: columns of G, default 20, 1 .. 64; or off: exact norms, the limit of large r
 //   resample  on (default): a new G at every eviction | off: one G per sequence and layer (CurDKV)
 #pragma once

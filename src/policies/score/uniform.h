@@ -1,5 +1,5 @@
-// uniform - one U[0,1) per candidate and eviction: evicts at random (Random Attention, arXiv 2609.03430; policies.md
-// 4.7). The control that any score must beat. No parameters.
+// uniform - one U[0,1) per candidate and eviction: evicts at random (Random Attention, arXiv 2609.03430;
+// docs/policies.md 4.7). The control that any score must beat. No parameters.
 #pragma once
 
 #include "policies/part_options.h"

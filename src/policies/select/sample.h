@@ -1,4 +1,5 @@
-// sample - weighted draw without replacement, the scores being the weights (VaSE, arXiv 2606.03928; policies.md 3.5).
+// sample - weighted draw without replacement, the scores being the weights (VaSE, arXiv 2606.03928;
+// docs/policies.md 3.5).
 // When fewer candidates have a positive weight than are to be kept, the rest is drawn uniformly among the others and
 // counted. Gather order: draw order. No parameters.
 #pragma once

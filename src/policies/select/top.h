@@ -1,5 +1,5 @@
 // top - the candidates with the largest scores; NaN loses to everything, equal scores go to the smaller position
-// (policies.md 3.4). Gather order: descending score. No parameters.
+// (docs/policies.md 3.4). Gather order: descending score. No parameters.
 #pragma once
 
 #include "policies/part_options.h"
