@@ -35,10 +35,10 @@ std::shared_ptr<const Model> Model::load(const std::string& path) {
   impl.shape = shape_of(impl.weights->hparams());
   impl.shape.file_bytes = impl.weights->file_bytes();
   impl.shape.fingerprint = impl.weights->fingerprint();
-  if (impl.tokenizer->size() > impl.shape.vocabulary) {
-    throw Error(ErrorCode::kCorrupt, "the vocabulary has " + std::to_string(impl.tokenizer->size()) +
-                                         " tokens but token_embd.weight only " +
-                                         std::to_string(impl.shape.vocabulary) + " rows");
+  if (impl.tokenizer->size() != impl.shape.vocabulary) {
+    throw Error(ErrorCode::kCorrupt, path + ": the vocabulary has " + std::to_string(impl.tokenizer->size()) +
+                                         " tokens, but token_embd.weight has " +
+                                         std::to_string(impl.shape.vocabulary) + " rows; they must be equal");
   }
   const std::string source = impl.tokenizer->chat_template();
   try {

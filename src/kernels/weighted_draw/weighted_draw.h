@@ -1,5 +1,5 @@
 // Weighted sampling without replacement by exponential race (docs/policies.md 3.5): with E_j ~ Exp(1) i.i.d., the S
-// smallest E_j / w_j are distributed, order included, as S successive draws with probability w_j / (sum of what is left).
+// smallest E_j / w_j are distributed, order included, as S successive draws with probability w_j / (what is left).
 // Keys are doubles: E and w are floats, so the quotient neither overflows nor underflows, and ranks exactly as
 // ln E_j - ln w_j does. Zero, negative or NaN weights lose to every positive one; if positives run out, the draw is
 // completed with the others ranked by their own E_j (uniform).
