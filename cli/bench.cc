@@ -9,6 +9,8 @@
 #include "commands.h"
 #include "end_to_end/decode_bench.h"
 #include "flags.h"
+#include "json_output.h"
+#include "output.h"
 #include "synthetic/synthetic_model.h"
 #include "vase/error.h"
 
@@ -26,7 +28,8 @@ struct BenchOptions {
 std::string default_cache_dir() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
-  const std::filesystem::path base = cache && *cache ? cache : std::filesystem::path(home ? home : "/tmp") / ".cache";
+  const std::filesystem::path base =
+      cache && *cache ? cache : std::filesystem::path(home ? home : "/tmp") / ".cache";
   return (base / "vase" / "synthetic").string();
 }
 
@@ -40,14 +43,14 @@ void add_flags(CLI::App& app, BenchOptions& o) {
   add_integer(app, "--tokens", o.bench.tokens, 1, 1 << 16, "timed tokens per repeat and sequence (64)");
   add_integer(app, "--repeats", o.bench.repeats, 1, 1000, "timed repeats, all candidates in turn (5)");
   add_integer(app, "--threads", o.bench.engine.threads, 1, 256, "one per physical core when absent");
-  add_choice<std::string>(app, "--peer", o.peer, {{"none", "none"}, {"llama", "llama"}},
-                          "also time libllama on the same file, with and without flash attention: none or llama (none)");
+  add_choice<std::string>(
+      app, "--peer", o.peer, {{"none", "none"}, {"llama", "llama"}},
+      "also time libllama on the same file, with and without flash attention: none or llama (none)");
   add_choice<AttentionPath>(app, "--path", o.bench.engine.path,
                             {{"fused", AttentionPath::kFused}, {"reference", AttentionPath::kReference}},
                             "implementation of attention: fused or reference (fused)");
   app.add_flag("--json", o.json, "print one JSON object instead of a table");
-  o.cache.add_to(app);
-  app.remove_option(app.get_option("--policy"));
+  o.cache.add_memory(app);
   app.add_option("--policy", o.policies, "what to keep; repeatable, one row each (vase-attnv)")
       ->type_name("")
       ->allow_extra_args(false);
@@ -58,7 +61,23 @@ std::string model_path(const BenchOptions& o) {
     throw Error(ErrorCode::kUsage, "give either --model FILE or --shape NAME");
   }
   if (!o.model.empty()) return o.model;
-  return synthetic::synthetic_model(o.shape, o.weights, o.cache_dir.empty() ? default_cache_dir() : o.cache_dir);
+  return synthetic::synthetic_model(o.shape, o.weights,
+                                    o.cache_dir.empty() ? default_cache_dir() : o.cache_dir);
+}
+
+// Canonical texts, --protect included.
+std::vector<std::string> parse_policies(const BenchOptions& o, const CLI::App& app) {
+  std::vector<std::string> texts;
+  bool evicts = false;
+  for (const std::string& text : o.policies) {
+    CacheFlags flags = o.cache;
+    flags.policy = text;
+    const Policy policy = flags.parse_policy();
+    evicts |= policy.evicts();
+    texts.push_back(policy.text());
+  }
+  if (!evicts) o.cache.refuse_idle(app);
+  return texts;
 }
 
 void show_progress(int done, int total) {
@@ -74,19 +93,13 @@ int bench_command(const Arguments& arguments) {
   add_flags(app, o);
   if (!parse(app, arguments)) return kExitOk;
 
-  o.bench.model_path = model_path(o);
-  o.bench.peer_llama = o.peer == "llama";
-  o.bench.cache = o.cache.options;
   if (o.policies.empty()) o.policies = {o.cache.policy};
-  o.bench.policies.clear();
-  for (const std::string& policy : o.policies) {
-    CacheFlags flags = o.cache;
-    flags.policy = policy;
-    o.bench.policies.push_back(flags.parse_policy().text());
-  }
+  o.bench.policies = parse_policies(o, app);
+  o.bench.cache = o.cache.options;
+  o.bench.peer_llama = o.peer == "llama";
+  o.bench.model_path = model_path(o);
   const std::vector<bench::DecodeBenchRow> rows = bench::run_decode_bench(o.bench, show_progress);
-  const std::string report = o.json ? bench_json(o.bench, rows).dump(2) + "\n" : bench_table(o.bench, rows);
-  std::fputs(report.c_str(), stdout);
+  o.json ? print_json(bench_json(o.bench, rows), 2) : write_output(bench_table(o.bench, rows));
   return kExitOk;
 }
 

@@ -10,8 +10,10 @@
 namespace vase::cli {
 
 // A Markdown table, one row per policy.
-std::string bench_table(const bench::DecodeBenchOptions& options, const std::vector<bench::DecodeBenchRow>& rows);
+std::string bench_table(const bench::DecodeBenchOptions& options,
+                        const std::vector<bench::DecodeBenchRow>& rows);
 // One object: settings, machine, and per policy the medians and every repeat.
-nlohmann::json bench_json(const bench::DecodeBenchOptions& options, const std::vector<bench::DecodeBenchRow>& rows);
+nlohmann::json bench_json(const bench::DecodeBenchOptions& options,
+                          const std::vector<bench::DecodeBenchRow>& rows);
 
 }  // namespace vase::cli

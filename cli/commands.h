@@ -1,5 +1,5 @@
-// The commands of the `vase` program. Each takes the arguments after its own name and returns the exit code; errors
-// are thrown as vase::Error and reported by main().
+// The commands of the `vase` program. Each takes the arguments after its own name and returns the exit code;
+// errors are thrown as vase::Error and reported by main().
 #pragma once
 
 #include <string>

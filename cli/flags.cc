@@ -1,10 +1,10 @@
 #include "flags.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 
+#include "output.h"
+#include "policies/words.h"
 #include "vase/error.h"
 
 namespace vase::cli {
@@ -14,38 +14,13 @@ constexpr int kMostPositions = 1 << 24;
 
 [[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::kUsage, message); }
 
-size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-// names must not be empty.
-std::string nearest(const std::string& word, const std::vector<std::string>& names) {
-  return *std::min_element(names.begin(), names.end(), [&](const auto& a, const auto& b) {
-    return edit_distance(word, a) < edit_distance(word, b);
-  });
-}
-
 template <typename T>
 bool read_all(const std::string& text, T& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
 }
 
-std::string shown(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.10g", value);
-  return text;
-}
+std::string shown(double value) { return formatted("%.10g", value); }
 
 RowType parse_row_type(const std::string& name) {
   if (name == "f16") return RowType::kF16;
@@ -53,34 +28,51 @@ RowType parse_row_type(const std::string& name) {
   fail_unknown("value of --kv-type", name, {"f16", "f32"});
 }
 
-void check_extras(const CLI::App& app) {
-  const std::vector<std::string> extras = app.remaining();
-  std::vector<std::string> flags;
+std::vector<std::string> flag_names(const CLI::App& app) {
+  std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
+  return names;
+}
+
+// CLI11 would take the next argument as the value of "--flag=".
+void refuse_empty_values(const CLI::App& app, const Arguments& arguments) {
+  const std::vector<std::string> flags = flag_names(app);
+  for (const std::string& argument : arguments) {
+    if (argument == "--") return;
+    for (const std::string& flag : flags) {
+      if (argument == flag + "=") fail(argument + " has no value; give one, or leave the flag out");
+    }
+  }
+}
+
+void check_extras(const CLI::App& app) {
+  const std::vector<std::string> extras = app.remaining(), flags = flag_names(app);
+  const std::vector<std::string_view> names(flags.begin(), flags.end());
   for (const std::string& extra : extras) {
     if (extra.size() < 2 || extra[0] != '-') continue;
     const std::string name = extra.substr(0, extra.find('='));
-    fail("unknown flag " + name + "; did you mean " + nearest(name, flags) + "? `vase " + app.get_name() +
-         " --help` lists them");
+    // With the namespace, since the compiler looks into std as well.
+    fail("unknown flag " + vase::quoted(name) + "; did you mean " + std::string(nearest(name, names)) +
+         "? `vase " + app.get_name() + " --help` lists them");
   }
-  if (!extras.empty()) fail("unexpected argument '" + extras[0] + "'; put a text of several words in quotes");
+  if (!extras.empty()) {
+    fail("unexpected argument " + vase::quoted(extras[0]) + "; put a text of several words in quotes");
+  }
 }
 
 }  // namespace
 
-void fail_unknown(const std::string& kind, const std::string& word, const std::vector<std::string>& names) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  fail("unknown " + kind + " '" + word + "'; did you mean '" + nearest(word, names) + "'? There are: " + all);
+void fail_unknown(std::string_view kind, std::string_view word, const std::vector<std::string_view>& names) {
+  fail(unknown_name(word, kind, names));
 }
 
 int parse_integer(const std::string& flag, const std::string& text, int low, int high) {
   int value = 0;
   if (!read_all(text, value) || value < low || value > high) {
-    fail(flag + " is '" + text + "'; allowed: whole numbers from " + std::to_string(low) + " to " +
-         std::to_string(high));
+    fail(flag + " is " + vase::quoted(text) + "; allowed: whole numbers from " + std::to_string(low) +
+         " to " + std::to_string(high));
   }
   return value;
 }
@@ -88,7 +80,7 @@ int parse_integer(const std::string& flag, const std::string& text, int low, int
 double parse_number(const std::string& flag, const std::string& text, double low, double high) {
   double value = 0;
   if (!read_all(text, value) || !(value >= low && value <= high)) {
-    fail(flag + " is '" + text + "'; allowed: numbers from " + shown(low) + " to " + shown(high));
+    fail(flag + " is " + vase::quoted(text) + "; allowed: numbers from " + shown(low) + " to " + shown(high));
   }
   return value;
 }
@@ -97,7 +89,8 @@ std::optional<uint64_t> parse_seed(const std::string& flag, const std::string& t
   uint64_t value = 0;
   if (text == "-1") return std::nullopt;
   if (!read_all(text, value)) {
-    fail(flag + " is '" + text + "'; allowed: whole numbers from 0 to 18446744073709551615, or -1 for a random one");
+    fail(flag + " is " + vase::quoted(text) +
+         "; allowed: whole numbers from 0 to 18446744073709551615, or -1 for a random one");
   }
   return value;
 }
@@ -111,59 +104,100 @@ void add_text(CLI::App& app, const std::string& flag, std::string& value, const 
   app.add_option(flag, value, help)->type_name("");
 }
 
-void add_integer(CLI::App& app, const std::string& flag, int& value, int low, int high, const std::string& help) {
-  add_call(app, flag, [=, &value](const std::string& text) { value = parse_integer(flag, text, low, high); }, help);
+void add_integer(CLI::App& app, const std::string& flag, int& value, int low, int high,
+                 const std::string& help) {
+  add_call(
+      app, flag, [=, &value](const std::string& text) { value = parse_integer(flag, text, low, high); },
+      help);
 }
 
-void add_number(CLI::App& app, const std::string& flag, float& value, float low, float high, const std::string& help) {
+void add_number(CLI::App& app, const std::string& flag, float& value, float low, float high,
+                const std::string& help) {
   add_call(
       app, flag,
-      [=, &value](const std::string& text) { value = static_cast<float>(parse_number(flag, text, low, high)); }, help);
+      [=, &value](const std::string& text) {
+        value = static_cast<float>(parse_number(flag, text, low, high));
+      },
+      help);
 }
 
-void add_seed(CLI::App& app, const std::string& flag, std::optional<uint64_t>& value, const std::string& help) {
-  add_call(app, flag, [=, &value](const std::string& text) { value = parse_seed(flag, text); }, help);
+void add_seed(CLI::App& app, const std::string& flag, std::optional<uint64_t>& value,
+              const std::string& help) {
+  add_call(
+      app, flag, [=, &value](const std::string& text) { value = parse_seed(flag, text); }, help);
 }
 
-void CacheFlags::add_to(CLI::App& app) {
+void CacheFlags::add_memory(CLI::App& app) {
   add_integer(app, "--kv-budget", options.budget, 1, kMostPositions,
               "tokens kept per layer and KV head after an eviction (1024)");
   add_call(
       app, "--kv-budget-mb",
-      [this](const std::string& text) { options.budget_mib = parse_number("--kv-budget-mb", text, 1e-3, 1e9); },
+      [this](const std::string& text) {
+        options.budget_mib = parse_number("--kv-budget-mb", text, 1e-3, 1e9);
+      },
       "the same as MiB for everything: rows, metadata, scratch");
   app.get_option("--kv-budget-mb")->excludes("--kv-budget");
-  add_integer(app, "--kv-buffer", options.buffer, 1, 1 << 16, "newest tokens that always stay; eviction period (64)");
-  add_text(app, "--policy", policy, "what to keep: a preset or protect=... score=... select=... (vase-attnv)");
-  app.add_option("--protect", protect, "add a protect rule, e.g. prompt; repeatable")
-      ->type_name("")
-      ->allow_extra_args(false);
+  add_integer(app, "--kv-buffer", options.buffer, 1, 1 << 16,
+              "newest tokens that always stay; eviction period (64)");
   add_call(
       app, "--kv-type",
       [this](const std::string& text) {
         const size_t comma = text.find(',');
         options.key_type = parse_row_type(text.substr(0, comma));
-        options.value_type = comma == std::string::npos ? options.key_type : parse_row_type(text.substr(comma + 1));
+        options.value_type =
+            comma == std::string::npos ? options.key_type : parse_row_type(text.substr(comma + 1));
       },
       "f16 or f32 for both, or K,V (f16)");
-  add_choice<Prefill>(app, "--prefill", options.prefill, {{"evict", Prefill::kEvicting}, {"dense", Prefill::kDense}},
-                      "evict while the prompt comes in, or store it whole first (evict)");
   add_integer(app, "--ctx", options.context, 1, kMostPositions,
               "positions that the text may reach; costs no memory unless --policy full");
+  app.add_option("--protect", protect, "add a protect rule, e.g. prompt; repeatable")
+      ->type_name("")
+      ->allow_extra_args(false);
+}
+
+void CacheFlags::add_policy(CLI::App& app) {
+  add_text(app, "--policy", policy,
+           "what to keep: a preset or protect=... score=... select=... (vase-attnv)");
+}
+
+void CacheFlags::add_timing(CLI::App& app) {
+  add_choice<Prefill>(app, "--prefill", options.prefill,
+                      {{"evict", Prefill::kEvicting}, {"dense", Prefill::kDense}},
+                      "evict while the prompt comes in, or store it whole first (evict)");
+  add_choice<Trigger>(app, "--trigger", options.trigger,
+                      {{"general", Trigger::kGeneral}, {"parity", Trigger::kParity}},
+                      "when a head evicts: at M + R slots, or by the authors' rule (general)");
 }
 
 Policy CacheFlags::parse_policy() const {
   std::string text = policy;
-  for (const std::string& rule : protect) text += " protect+=" + rule;
+  for (const std::string& rules : protect) {
+    if (rules.empty() || rules.find_first_of(" \t\r\n") != std::string::npos) {
+      fail("--protect is " + vase::quoted(rules) +
+           "; allowed: rules without blanks, e.g. prompt or sinks:8,prompt");
+    }
+    text += " protect+=" + rules;
+  }
   return Policy::parse(text);
+}
+
+void CacheFlags::refuse_idle(const CLI::App& app) const {
+  for (const char* flag : {"--kv-budget", "--kv-buffer", "--protect", "--prefill", "--trigger"}) {
+    const CLI::Option* option = app.get_option_no_throw(flag);
+    if (option && option->count() > 0) {
+      fail("--policy full never evicts, so " + std::string(flag) +
+           " does nothing; use --ctx or --kv-budget-mb");
+    }
+  }
 }
 
 bool parse(CLI::App& app, const Arguments& arguments) {
   app.allow_extras();
+  refuse_empty_values(app, arguments);
   try {
     app.parse(Arguments(arguments.rbegin(), arguments.rend()));  // CLI11 wants the last argument first
   } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
+    write_output(app.help());
     return false;
   } catch (const CLI::ParseError& e) {
     const std::string message = e.what();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,8 @@
 namespace vase::cli {
 
 // Throws Error(kUsage): "unknown <kind> 'x'; did you mean 'y'? There are: a, b, c".
-[[noreturn]] void fail_unknown(const std::string& kind, const std::string& word, const std::vector<std::string>& names);
+[[noreturn]] void fail_unknown(std::string_view kind, std::string_view word,
+                               const std::vector<std::string_view>& names);
 
 // Throw Error(kUsage). Ranges are inclusive.
 int parse_integer(const std::string& flag, const std::string& text, int low, int high);
@@ -25,9 +27,12 @@ double parse_number(const std::string& flag, const std::string& text, double low
 std::optional<uint64_t> parse_seed(const std::string& flag, const std::string& text);
 
 // Flags whose text is checked when it is read.
-void add_integer(CLI::App& app, const std::string& flag, int& value, int low, int high, const std::string& help);
-void add_number(CLI::App& app, const std::string& flag, float& value, float low, float high, const std::string& help);
-void add_seed(CLI::App& app, const std::string& flag, std::optional<uint64_t>& value, const std::string& help);
+void add_integer(CLI::App& app, const std::string& flag, int& value, int low, int high,
+                 const std::string& help);
+void add_number(CLI::App& app, const std::string& flag, float& value, float low, float high,
+                const std::string& help);
+void add_seed(CLI::App& app, const std::string& flag, std::optional<uint64_t>& value,
+              const std::string& help);
 void add_text(CLI::App& app, const std::string& flag, std::string& value, const std::string& help);
 // Sets a value by calling `set` with the text of the flag.
 void add_call(CLI::App& app, const std::string& flag, std::function<void(const std::string&)> set,
@@ -35,12 +40,12 @@ void add_call(CLI::App& app, const std::string& flag, std::function<void(const s
 
 // A flag that takes one of several names.
 template <typename T>
-void add_choice(CLI::App& app, const std::string& flag, T& value, std::vector<std::pair<std::string, T>> choices,
-                const std::string& help) {
+void add_choice(CLI::App& app, const std::string& flag, T& value,
+                std::vector<std::pair<std::string, T>> choices, const std::string& help) {
   add_call(
       app, flag,
       [flag, &value, choices](const std::string& text) {
-        std::vector<std::string> names;
+        std::vector<std::string_view> names;
         for (const auto& [name, choice] : choices) {
           if (name == text) {
             value = choice;
@@ -57,14 +62,20 @@ void add_choice(CLI::App& app, const std::string& flag, T& value, std::vector<st
 struct CacheFlags {
   CacheOptions options;
   std::string policy = "vase-attnv";
-  std::vector<std::string> protect;  // rules put before the policy's own
+  std::vector<std::string> protect;  // rules added to the policy's own, or in place of those of the same name
 
-  void add_to(CLI::App& app);
+  // What memory costs and holds; the policy; when evictions happen.
+  void add_memory(CLI::App& app);
+  void add_policy(CLI::App& app);
+  void add_timing(CLI::App& app);
+
   Policy parse_policy() const;
+  // Throws Error(kUsage) when a flag is given that has no effect without evictions.
+  void refuse_idle(const CLI::App& app) const;
 };
 
-// Parses; false when help was asked for and has been printed. Throws Error(kUsage), for unknown flags with the
-// nearest name.
+// Parses; false when help was asked for and has been printed. Throws Error(kUsage), for unknown flags with
+// the nearest name.
 bool parse(CLI::App& app, const Arguments& arguments);
 
 }  // namespace vase::cli

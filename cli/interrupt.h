@@ -7,8 +7,8 @@ namespace vase::cli {
 void watch_interrupts();
 bool interrupted();
 
-// Bytes (a string literal) written to standard error when a second interrupt ends the process; null for none. Puts the
-// terminal back in order.
+// Bytes (a string literal) written to standard error when a second interrupt ends the process; null for none.
+// Puts the terminal back in order.
 void set_farewell(const char* bytes);
 
 }  // namespace vase::cli

@@ -1,19 +1,16 @@
 #include "json_output.h"
 
-#include <cstdio>
-#include <fstream>
-
-#include "vase/error.h"
-
 namespace vase::cli {
 
 using nlohmann::json;
 
 json memory_json(const MemoryPlan& plan) {
-  return {{"bytes", plan.bytes()},         {"formula", plan.formula()},    {"layers", plan.layers},
-          {"kv_heads", plan.kv_heads},     {"sequences", plan.sequences},  {"budget", plan.budget},
-          {"buffer", plan.buffer},         {"capacity", plan.capacity},    {"key_row_bytes", plan.key_row},
-          {"value_row_bytes", plan.value_row}, {"metadata_bytes", plan.metadata}, {"scratch_bytes", plan.scratch}};
+  return {{"bytes", plan.bytes()},           {"formula", plan.formula()},
+          {"layers", plan.layers},           {"kv_heads", plan.kv_heads},
+          {"sequences", plan.sequences},     {"budget", plan.budget},
+          {"buffer", plan.buffer},           {"capacity", plan.capacity},
+          {"key_row_bytes", plan.key_row},   {"value_row_bytes", plan.value_row},
+          {"metadata_bytes", plan.metadata}, {"scratch_bytes", plan.scratch}};
 }
 
 json run_json(const RunOptions& options, const Model& model, const Engine& engine, const Session& session,
@@ -51,18 +48,17 @@ json run_json(const RunOptions& options, const Model& model, const Engine& engin
           {"build", build_id()}};
 }
 
-void print_json(const json& object) {
-  const std::string line = object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  std::fwrite(line.data(), 1, line.size(), stdout);
+void print_json(const json& object, int indent) {
+  write_output(object.dump(indent, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
-void write_evictions(const std::string& path, std::span<const EvictionRecord> records) {
-  std::ofstream out(path);
+void write_evictions(OutputFile& out, std::span<const EvictionRecord> records) {
   for (const EvictionRecord& r : records) {
-    out << json{{"layer", r.layer}, {"kv_head", r.kv_head}, {"eviction", r.eviction}, {"kept", r.kept}}.dump() << '\n';
+    const json line = {
+        {"layer", r.layer}, {"kv_head", r.kv_head}, {"eviction", r.eviction}, {"kept", r.kept}};
+    out.write(line.dump() + "\n");
   }
-  out.close();
-  if (!out) throw Error(ErrorCode::kResource, "cannot write " + path + "; is the disk full?");
+  out.commit();
 }
 
 }  // namespace vase::cli

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "output.h"
 #include "run_options.h"
 #include "vase/engine.h"
 
@@ -14,16 +15,17 @@ struct RunTimes {
 };
 
 // The result of `vase run --json`.
-nlohmann::json run_json(const RunOptions& options, const Model& model, const Engine& engine, const Session& session,
-                        const std::string& text, const RunTimes& times);
+nlohmann::json run_json(const RunOptions& options, const Model& model, const Engine& engine,
+                        const Session& session, const std::string& text, const RunTimes& times);
 
 // The terms of the memory formula, in bytes and counts.
 nlohmann::json memory_json(const MemoryPlan& plan);
 
-// One line on standard output. Names in model files need not be UTF-8; what is not is replaced.
-void print_json(const nlohmann::json& object);
+// To standard output, on one line unless indented. Paths and names in model files need not be UTF-8; what is
+// not is replaced. Throws Error(kResource).
+void print_json(const nlohmann::json& object, int indent = -1);
 
 // One line per eviction: {"layer":0,"kv_head":0,"eviction":0,"kept":[...]}. Throws Error(kResource).
-void write_evictions(const std::string& path, std::span<const EvictionRecord> records);
+void write_evictions(OutputFile& out, std::span<const EvictionRecord> records);
 
 }  // namespace vase::cli

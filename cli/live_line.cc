@@ -16,7 +16,8 @@ namespace vase::cli {
 namespace {
 
 constexpr auto kPeriod = std::chrono::milliseconds(100);
-// Saves the cursor, lets the whole screen scroll again (which moves the cursor), restores it and clears what is below.
+// Saves the cursor, lets the whole screen scroll again (which moves the cursor), restores it and clears what
+// is below.
 constexpr const char* kRelease = "\0337\033[r\0338\033[J";
 constexpr const char* kReleaseAndBreak = "\0337\033[r\0338\033[J\n";
 
@@ -55,18 +56,21 @@ LiveLine::~LiveLine() { close(); }
 
 void LiveLine::reserve_bottom_row(int rows) {
   rows_ = rows;
-  // Down and up again: scrolls by one when the cursor stood on the bottom row. Setting the region moves the cursor,
-  // hence save and restore.
+  // Down and up again: scrolls by one when the cursor stood on the bottom row. Setting the region moves the
+  // cursor, hence save and restore.
   put("\n\033[A\0337\033[1;" + std::to_string(rows - 1) + "r\0338");
   set_farewell(kReleaseAndBreak);
 }
 
-bool LiveLine::due() const { return mode_ != Mode::kOff && std::chrono::steady_clock::now() - last_ >= kPeriod; }
+bool LiveLine::due() const {
+  return mode_ != Mode::kOff && std::chrono::steady_clock::now() - last_ >= kPeriod;
+}
 
 void LiveLine::show(const std::string& text) {
   if (!due()) return;
   winsize size = {};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row >= 4 && size.ws_col >= 20) columns_ = size.ws_col;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row >= 4 && size.ws_col >= 20)
+    columns_ = size.ws_col;
   if (mode_ == Mode::kOwnLine) {
     put("\r" + fitting(text, columns_) + "\033[K");
   } else {

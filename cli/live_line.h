@@ -1,5 +1,5 @@
-// One line on the terminal that tells how a generation goes. When the text goes to the same terminal, the line has the
-// bottom row to itself: the text scrolls in the rows above it.
+// One line on the terminal that tells how a generation goes. When the text goes to the same terminal, the
+// line has the bottom row to itself: the text scrolls in the rows above it.
 #pragma once
 
 #include <chrono>

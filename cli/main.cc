@@ -6,7 +6,9 @@
 
 #include "commands.h"
 #include "flags.h"
+#include "output.h"
 #include "vase/error.h"
+#include "vase/simd.h"
 
 namespace vase::cli {
 namespace {
@@ -23,27 +25,27 @@ constexpr Command kCommands[] = {
     {"bench", "time generation, beside libllama", bench_command},
 };
 
-void print_usage(FILE* out) {
-  std::fprintf(out, "usage: vase <command> [flags]\n\n");
-  for (const Command& c : kCommands) std::fprintf(out, "  %-8s %s\n", c.name, c.summary);
-  std::fprintf(out, "\n`vase <command> --help` lists the flags. `vase --version` prints the version.\n");
+std::string usage() {
+  std::string text = "usage: vase <command> [flags]\n\n";
+  for (const Command& c : kCommands) text += formatted("  %-8s %s\n", c.name, c.summary);
+  return text + "\n`vase <command> --help` lists the flags. `vase --version` prints the version.\n";
 }
 
 int dispatch(const Arguments& all) {
   if (all.empty()) {
-    print_usage(stderr);
+    std::fputs(usage().c_str(), stderr);
     return kExitUsage;
   }
   const std::string& name = all[0];
   if (name == "--help" || name == "-h" || name == "help") {
-    print_usage(stdout);
+    write_output(usage());
     return kExitOk;
   }
   if (name == "--version") {
-    std::printf("vase %s\n", build_id());
+    write_output(formatted("vase %s\n", build_id()));
     return kExitOk;
   }
-  std::vector<std::string> names;
+  std::vector<std::string_view> names;
   for (const Command& c : kCommands) {
     if (name == c.name) return c.run(Arguments(all.begin() + 1, all.end()));
     names.push_back(c.name);
@@ -51,8 +53,12 @@ int dispatch(const Arguments& all) {
   fail_unknown("command", name, names);
 }
 
-int report(const char* message, int code) {
-  std::fprintf(stderr, "vase: %s\n", message);
+// Messages repeat what users and files say: one printable line, whatever that is.
+int report(std::string message, int code) {
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  std::fprintf(stderr, "vase: %s\n", message.c_str());
   return code;
 }
 
@@ -61,10 +67,11 @@ int report(const char* message, int code) {
 
 int main(int argc, char** argv) {
   using namespace vase::cli;
-  // ggml takes and frees an aligned block per step; glibc before 2.38 cuts each from fresh pages of the free heap unless
-  // freed neighbours are joined at once. Resident memory stays flat with it.
+  // ggml takes and frees an aligned block per step; glibc before 2.38 cuts each from fresh pages of the free
+  // heap unless freed neighbours are joined at once. Resident memory stays flat with it.
   mallopt(M_MXFAST, 0);
   try {
+    vase::check_simd_request();
     return dispatch(Arguments(argv + 1, argv + argc));
   } catch (const vase::Error& e) {
     return report(e.what(), e.code() == vase::ErrorCode::kUsage ? kExitUsage : kExitFailure);

@@ -3,12 +3,13 @@
 
 #include <chrono>
 #include <cstdio>
-#include <fstream>
+#include <optional>
 
 #include "commands.h"
 #include "interrupt.h"
 #include "json_output.h"
 #include "live_line.h"
+#include "output.h"
 #include "run_options.h"
 #include "vase/engine.h"
 #include "vase/error.h"
@@ -20,7 +21,9 @@ constexpr int kTightBudget = 128;  // below it answers of small models degrade v
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 void warn(const std::string& message) { std::fprintf(stderr, "vase: warning: %s\n", message.c_str()); }
 
@@ -30,7 +33,8 @@ std::vector<int32_t> prompt_tokens(const Model& model, const RunOptions& options
   if (!options.system.empty()) messages.push_back({"system", options.system});
   messages.push_back({"user", prompt});
   if (!model.has_chat_template()) {
-    throw Error(ErrorCode::kUsage, "this model file has no chat template; use --raw to give it the prompt as it is");
+    throw Error(ErrorCode::kUsage,
+                "this model file has no chat template; use --raw to give it the prompt as it is");
   }
   return model.tokenize_chat(messages);
 }
@@ -45,14 +49,16 @@ void print_warnings(const RunOptions& options, const Model& model, const Engine&
   const MemoryPlan& plan = engine.memory();
   const Policy& policy = engine.policy();
   if (policy.evicts()) {
-    const bool keeps_prompt = policy.text().find("prompt") != std::string::npos;
+    const int keep = plan.budget - plan.buffer;
+    const int room = policy.protects_prompt() ? keep - 1 : keep;  // one slot always stays free to choose
     if (plan.budget < kTightBudget) {
-      warn("a budget of " + std::to_string(plan.budget) + " tokens is tight; " + std::to_string(kTightBudget) +
-           " or more give better answers");
+      warn("a budget of " + std::to_string(plan.budget) + " tokens is tight; " +
+           std::to_string(kTightBudget) + " or more give better answers");
     }
-    if (prompt > static_cast<size_t>(plan.budget) && !keeps_prompt) {
-      warn("the prompt has " + std::to_string(prompt) + " tokens, the budget is " + std::to_string(plan.budget) +
-           ": parts of the prompt will be dropped; use a larger --kv-budget or --protect prompt");
+    if (prompt > static_cast<size_t>(room)) {
+      warn("the prompt has " + std::to_string(prompt) + " tokens, the budget beside the buffer holds " +
+           std::to_string(room) + ": parts of the prompt will be dropped; use a larger --kv-budget" +
+           (policy.protects_prompt() ? "" : ", with --protect prompt to keep all of it"));
     }
   }
   const int64_t limit = options.cache.options.context;
@@ -64,17 +70,44 @@ void print_warnings(const RunOptions& options, const Model& model, const Engine&
   }
 }
 
+// What went wrong on the way without ending it.
+void print_losses(const Engine& engine) {
+  if (const uint64_t times = engine.protection_truncated()) {
+    warn("at " + std::to_string(times) +
+         " evictions not all protected tokens fitted into the budget; use a larger --kv-budget or protect "
+         "less");
+  }
+  if (const uint64_t scores = engine.nonfinite_scores()) {
+    warn(std::to_string(scores) +
+         " scores of the policy were NaN or infinite; those tokens were not chosen by merit");
+  }
+}
+
+// The files that a run writes; made before the model is loaded, so that a wrong path fails at once.
+struct RunFiles {
+  std::optional<OutputFile> evictions, logits;
+
+  explicit RunFiles(const RunOptions& options) {
+    if (!options.eviction_log.empty()) evictions.emplace(options.eviction_log);
+    if (!options.logits_dump.empty()) logits.emplace(options.logits_dump);
+  }
+};
+
 // One generation: the step loop, the text on its way out, the clock.
 class Generation {
  public:
   Generation(Engine& engine, const RunOptions& options, std::vector<int32_t> prompt)
-      : engine_(engine), options_(options), start_(Clock::now()) {
-    session_ = engine_.submit(std::move(prompt), options.session);
-    if (!options.logits_dump.empty()) open_logits();
-  }
+      : engine_(engine), options_(options), session_(engine_.submit(std::move(prompt), options.session)) {}
 
-  void run() {
+  // logits: where every sampled row goes; may be empty.
+  void run(std::optional<OutputFile>& logits) {
+    if (logits) {
+      engine_.set_on_logits([&](Session&, int64_t, std::span<const float> row) {
+        logits->write({reinterpret_cast<const char*>(row.data()), row.size_bytes()});
+      });
+    }
     watch_interrupts();
+    start_ = Clock::now();
     int left = 1;
     while (left > 0) {
       if (interrupted()) session_->cancel();
@@ -84,26 +117,23 @@ class Generation {
     }
     if (times_.prefill_s > 0) times_.decode_s = seconds_since(start_) - times_.prefill_s;
     live_.close();
-    if (logits_.is_open()) {
-      logits_.close();
-      if (!logits_) throw Error(ErrorCode::kResource, "cannot write " + options_.logits_dump + "; is the disk full?");
-    }
+    if (logits) logits->commit();
   }
 
   // Without an end of its own the terminal's next line would begin behind the text.
   void end_text() const {
-    if (isatty(STDOUT_FILENO) && !text_.empty() && text_.back() != '\n') std::fputc('\n', stdout);
-    flush();
+    if (isatty(STDOUT_FILENO) && !text_.empty() && text_.back() != '\n') write_output("\n");
   }
 
   void print_summary() const {
     const Counters c = session_->counters();
-    std::fprintf(stderr,
-                 "%d prompt + %d generated tokens, %.1f tokens/s after %.2f s of prompt, %d of %d slots used, "
-                 "%lld evicted, finish: %s\n",
-                 session_->prompt_tokens(), session_->generated_tokens(), rate(), times_.prefill_s, c.slots_used,
-                 engine_.memory().capacity, static_cast<long long>(c.evicted),
-                 std::string(finish_name(session_->finish())).c_str());
+    std::fprintf(
+        stderr,
+        "%d prompt + %d generated tokens, %.1f tokens/s after %.2f s of prompt, %d of %d slots used, "
+        "%lld evicted, finish: %s\n",
+        session_->prompt_tokens(), session_->generated_tokens(), rate(), times_.prefill_s, c.slots_used,
+        engine_.memory().capacity, static_cast<long long>(c.evicted),
+        std::string(finish_name(session_->finish())).c_str());
   }
 
   const Session& session() const { return *session_; }
@@ -111,26 +141,11 @@ class Generation {
   const RunTimes& times() const { return times_; }
 
  private:
-  void open_logits() {
-    logits_.open(options_.logits_dump, std::ios::binary);
-    if (!logits_) throw Error(ErrorCode::kResource, "cannot write " + options_.logits_dump);
-    engine_.set_on_logits([this](Session&, int64_t, std::span<const float> row) {
-      logits_.write(reinterpret_cast<const char*>(row.data()), static_cast<std::streamsize>(row.size_bytes()));
-    });
-  }
-
   void take(std::string_view text) {
     text_ += text;
     if (options_.json || text.empty()) return;
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    flush();
+    write_output(text);
     live_.wrote(text);
-  }
-
-  static void flush() {
-    if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
-      throw Error(ErrorCode::kResource, "cannot write the text to standard output; is the disk full?");
-    }
   }
 
   // Of the decode so far; the first token belongs to the prompt's time.
@@ -142,19 +157,16 @@ class Generation {
 
   std::string status() const {
     const Counters c = session_->counters();
-    char line[160];
-    std::snprintf(line, sizeof line, " %lld seen | %d new | %.1f tokens/s | %d/%d slots used | %lld evicted ",
-                  static_cast<long long>(c.tokens_seen), session_->generated_tokens(), rate(), c.slots_used,
-                  engine_.memory().capacity, static_cast<long long>(c.evicted));
-    return line;
+    return formatted(" %lld seen | %d new | %.1f tokens/s | %d/%d slots used | %lld evicted ",
+                     static_cast<long long>(c.tokens_seen), session_->generated_tokens(), rate(),
+                     c.slots_used, engine_.memory().capacity, static_cast<long long>(c.evicted));
   }
 
   Engine& engine_;
   const RunOptions& options_;
+  std::shared_ptr<Session> session_;
   LiveLine live_;
   Clock::time_point start_;
-  std::shared_ptr<Session> session_;
-  std::ofstream logits_;
   std::string text_;
   RunTimes times_;
 };
@@ -171,29 +183,32 @@ int exit_code(Finish finish) {
 int run_command(const Arguments& arguments) {
   std::optional<RunOptions> options = RunOptions::parse(arguments);
   if (!options) return kExitOk;
-  const Policy policy = options->cache.parse_policy();
   const std::string prompt = read_prompt(*options);
   options->resolve_seeds();
+  RunFiles files(*options);
 
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const Model> model = Model::load(options->model);
   std::vector<int32_t> tokens = prompt_tokens(*model, *options, prompt);
   CacheOptions cache = options->cache.options;
   if (cache.prefill == Prefill::kDense) cache.max_prompt = static_cast<int>(tokens.size());
-  Engine engine(model, policy, cache, options->engine);
+  Engine engine(model, options->policy, cache, options->engine);
   const double load_s = seconds_since(start);
 
-  print_start(*options, engine);
-  print_warnings(*options, *model, engine, tokens.size());
+  const size_t prompt_size = tokens.size();
   Generation generation(engine, *options, std::move(tokens));
-  generation.run();
+  print_start(*options, engine);
+  print_warnings(*options, *model, engine, prompt_size);
+  generation.run(files.logits);
 
   RunTimes times = generation.times();
   times.load_s = load_s;
-  if (options->json) print_json(run_json(*options, *model, engine, generation.session(), generation.text(), times));
+  if (options->json)
+    print_json(run_json(*options, *model, engine, generation.session(), generation.text(), times));
   generation.end_text();
   generation.print_summary();
-  if (!options->eviction_log.empty()) write_evictions(options->eviction_log, generation.session().evictions());
+  print_losses(engine);
+  if (files.evictions) write_evictions(*files.evictions, generation.session().evictions());
   return exit_code(generation.session().finish());
 }
 

@@ -16,6 +16,7 @@ struct RunOptions {
   std::string file;                   // or from here; else from standard input
   bool raw = false, json = false;
   CacheFlags cache;
+  Policy policy;
   EngineOptions engine;
   SessionOptions session;  // its seeds are set by resolve_seeds()
   std::optional<uint64_t> seed, evict_seed;
@@ -27,8 +28,8 @@ struct RunOptions {
   void resolve_seeds();
 };
 
-// The prompt's text from argument, file or standard input. One line end at the end of a file or of standard input is
-// not part of it. Throws Error.
+// The prompt's text from argument, file or standard input. One line end at the end of a file or of standard
+// input is not part of it. Throws Error.
 std::string read_prompt(const RunOptions& options);
 
 }  // namespace vase::cli

@@ -6,6 +6,7 @@
 #include "end_to_end/decode_rig.h"
 #include "end_to_end/llama_peer.h"
 #include "end_to_end/read_bandwidth.h"
+#include "vase/error.h"
 
 namespace vase::bench {
 namespace {
@@ -27,7 +28,11 @@ Peers make_peers(const DecodeBenchOptions& options, int threads, int steps) {
   Peers peers;
   if (!options.peer_llama) return peers;
   peers.model = std::make_unique<LlamaModel>(options.model_path);
-  PeerOptions peer{.sequences = options.engine.sequences, .threads = threads, .depth = options.depth, .steps = steps};
+  PeerOptions peer{.sequences = options.engine.sequences,
+                   .threads = threads,
+                   .depth = options.depth,
+                   .steps = steps,
+                   .kv_type = options.cache.key_type};
   peers.flash = std::make_unique<LlamaPeer>(*peers.model, peer);
   peer.flash_attention = false;
   peers.plain = std::make_unique<LlamaPeer>(*peers.model, peer);
@@ -45,20 +50,24 @@ double median(std::vector<double> values) {
 
 std::vector<DecodeBenchRow> run_decode_bench(const DecodeBenchOptions& options,
                                              const std::function<void(int, int)>& progress) {
+  if (options.peer_llama && options.cache.key_type != options.cache.value_type) {
+    throw Error(ErrorCode::kUsage,
+                "libllama is compared at one type for keys and values; use --kv-type f16 or f32");
+  }
   const int batch = options.engine.sequences;
-  const int steps = options.tokens * options.repeats + options.repeats + 1;  // with one untimed step before each piece
+  const int steps =
+      options.tokens * options.repeats + options.repeats + 1;  // with one untimed step before each piece
   const auto weights = model::Weights::load(options.model_path);
   std::vector<std::unique_ptr<DecodeRig>> rigs;
   std::vector<DecodeBenchRow> rows;
   for (const std::string& text : options.policies) {
     const Policy policy = Policy::parse(text);
-    rigs.push_back(std::make_unique<DecodeRig>(weights, policy, options.cache, options.engine, options.depth, steps));
+    rigs.push_back(
+        std::make_unique<DecodeRig>(weights, policy, options.cache, options.engine, options.depth, steps));
     const EnginePlan& plan = rigs.back()->plan();
-    rows.push_back({.policy = policy.text(),
-                    .kv_mib = static_cast<double>(plan.memory.bytes()) / 1048576,
-                    .capacity = plan.memory.capacity});
+    rows.push_back({.policy = policy.text(), .memory = plan.memory, .threads = plan.attention.threads});
   }
-  const int threads = rigs.front()->plan().attention.threads;
+  const int threads = rows.front().threads;
   Peers peers = make_peers(options, threads, steps);
   ReadBandwidth bandwidth(threads);
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "vase/memory.h"
 #include "vase/options.h"
 
 namespace vase::bench {
@@ -13,24 +14,26 @@ struct DecodeBenchOptions {
   std::string model_path;
   std::vector<std::string> policies = {"vase-attnv"};
   CacheOptions cache;
-  EngineOptions engine;        // engine.sequences = batch
-  int depth = 0;               // tokens seen before the first timed step
-  int tokens = 64;             // timed steps per repeat; a multiple of the buffer times every eviction equally often
+  EngineOptions engine;  // engine.sequences = batch
+  int depth = 0;         // tokens seen before the first timed step
+  int tokens = 64;  // timed steps per repeat; a multiple of the buffer times every eviction equally often
   int repeats = 5;
   bool peer_llama = false;
 };
 
 struct DecodeBenchRow {
-  std::string policy;               // canonical text
-  std::vector<double> tokens_per_s; // one per repeat, whole batch
-  std::vector<double> peer_flash, peer_plain;  // libllama with and without flash attention; empty without the peer
-  std::vector<double> ratios;       // ours over the faster mode of the same repeat
+  std::string policy;                // canonical text
+  std::vector<double> tokens_per_s;  // one per repeat, whole batch
+  std::vector<double> peer_flash,
+      peer_plain;                     // libllama with and without flash attention; empty without the peer
+  std::vector<double> ratios;         // ours over the faster mode of the same repeat
   std::vector<double> read_gb_per_s;  // sequential read of 512 MiB by all threads, same repeat
-  double kv_mib = 0;                // all sequences
-  int capacity = 0;                 // slots per layer, KV head and sequence
+  MemoryPlan memory;
+  int threads = 0;  // that ran
 };
 
-// progress: called after every timed piece with done and total.
+// progress: called after every timed piece with done and total. Throws Error(kUsage) when the peer is asked
+// for and keys and values differ in type.
 std::vector<DecodeBenchRow> run_decode_bench(const DecodeBenchOptions& options,
                                              const std::function<void(int done, int total)>& progress);
 

@@ -2,31 +2,35 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
+
+#include "engine/model_shape.h"
+#include "vase/error.h"
 
 namespace vase::bench {
 namespace {
 
-ModelShape shape_of(const model::HParams& h) {
-  return {.layers = h.layers,
-          .query_heads = h.query_heads,
-          .kv_heads = h.kv_heads,
-          .head_dim = h.head_dim,
-          .vocabulary = h.vocabulary,
-          .trained_context = h.trained_context};
-}
-
-CacheOptions with_room(CacheOptions cache, const Policy& policy, int depth, int steps) {
-  cache.context = policy.evicts() ? std::max(kDefaultContext, depth + steps) : depth + steps;
-  return cache;
+// A context that was asked for stays; without one it is as large as the run needs. Throws Error(kUsage) when
+// the run does not fit.
+EnginePlan plan_with_room(const model::HParams& hparams, const Policy& policy, CacheOptions cache,
+                          const EngineOptions& engine, int reach) {
+  if (cache.context == 0) cache.context = policy.evicts() ? std::max(kDefaultContext, reach) : reach;
+  EnginePlan plan = plan_engine(shape_of(hparams), policy, cache, engine);
+  if (plan.context < reach) {
+    throw Error(ErrorCode::kUsage, "'" + policy.text() + "' allows " + std::to_string(plan.context) +
+                                       " positions here, the timed run reaches " + std::to_string(reach) +
+                                       "; use a larger --ctx or --kv-budget-mb, or fewer --tokens");
+  }
+  return plan;
 }
 
 }  // namespace
 
-DecodeRig::DecodeRig(std::shared_ptr<const model::Weights> weights, const Policy& policy, const CacheOptions& cache,
-                     const EngineOptions& engine, int depth, int steps)
+DecodeRig::DecodeRig(std::shared_ptr<const model::Weights> weights, const Policy& policy,
+                     const CacheOptions& cache, const EngineOptions& engine, int depth, int steps)
     : weights_(std::move(weights)),
       policy_(policy),
-      plan_(plan_engine(shape_of(weights_->hparams()), policy_, with_room(cache, policy_, depth, steps), engine)),
+      plan_(plan_with_room(weights_->hparams(), policy_, cache, engine, depth + steps)),
       cache_(plan_.cache, false),
       attention_(cache_, plan_.attention),
       forward_(weights_, {.threads = plan_.attention.threads,

@@ -1,4 +1,5 @@
-// Our engine's decode step with caches that are filled at once instead of by generating: what a benchmark times.
+// Our engine's decode step with caches that are filled at once instead of by generating: what a benchmark
+// times.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace vase::bench {
 
 class DecodeRig {
  public:
-  // depth: tokens that every sequence has seen; steps: how many decode steps the cache must have room for.
+  // depth: tokens that every sequence has seen; steps: how many decode steps there must be room for. Throws
+  // Error(kUsage) when the context does not hold them.
   DecodeRig(std::shared_ptr<const model::Weights> weights, const Policy& policy, const CacheOptions& cache,
             const EngineOptions& engine, int depth, int steps);
 

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <random>
+#include <span>
 
 #include "base/half.h"
 #include "vase/error.h"
@@ -22,34 +23,41 @@ void append_value(std::vector<uint8_t>& out, T value) {
   append_bytes(out, &value, sizeof(value));
 }
 
-// Random f16 rows; a few megabytes repeated.
-void append_rows(std::vector<uint8_t>& out, size_t bytes) {
-  static const std::vector<uint16_t> pool = [] {
-    std::mt19937 rng(2);
-    std::normal_distribution<float> normal;
-    std::vector<uint16_t> p(1 << 20);
-    for (uint16_t& h : p) h = to_half(normal(rng));
-    return p;
-  }();
+// A few megabytes of random elements.
+std::vector<uint8_t> random_elements(RowType type) {
+  std::mt19937 rng(2);
+  std::normal_distribution<float> normal;
+  std::vector<uint8_t> pool;
+  for (int i = 0; i < 1 << 20; ++i) {
+    const float x = normal(rng);
+    type == RowType::kF16 ? append_value(pool, to_half(x)) : append_value(pool, x);
+  }
+  return pool;
+}
+
+// The pool, repeated.
+void append_rows(std::vector<uint8_t>& out, std::span<const uint8_t> pool, size_t bytes) {
   while (bytes > 0) {
-    const size_t part = std::min(bytes, pool.size() * 2);
+    const size_t part = std::min(bytes, pool.size());
     append_bytes(out, pool.data(), part);
     bytes -= part;
   }
 }
 
-// A sequence state of libllama with `depth` cells at positions 0 .. depth-1: stream and cell counts, position and
-// sequence of every cell, then the rows of all layers. With flash attention values are stored as rows, without it
-// transposed; the bytes of the data are as many.
-std::vector<uint8_t> synthetic_state(llama_context* context, const llama_model* model, const PeerOptions& options) {
+ggml_type ggml_type_of(RowType type) { return type == RowType::kF16 ? GGML_TYPE_F16 : GGML_TYPE_F32; }
+
+// A sequence state of libllama with `depth` cells at positions 0 .. depth-1: stream and cell counts, position
+// and sequence of every cell, then the rows of all layers. With flash attention values are stored as rows,
+// without it transposed; the bytes of the data are as many.
+std::vector<uint8_t> synthetic_state(llama_context* context, const llama_model* model,
+                                     const PeerOptions& options) {
   std::vector<uint8_t> empty(llama_state_seq_get_size(context, 0));
   llama_state_seq_get_data(context, empty.data(), empty.size(), 0);
   if (empty.size() < 8) throw Error(ErrorCode::kUnsupported, "this libllama has another state format");
 
   const uint32_t layers = llama_model_n_layer(model);
   const uint32_t depth = options.depth;
-  const uint32_t width =
-      llama_model_n_embd(model) / llama_model_n_head(model) * llama_model_n_head_kv(model);
+  const uint32_t width = llama_model_n_embd(model) / llama_model_n_head(model) * llama_model_n_head_kv(model);
   char head_dim[32] = "";
   char key[64];
   llama_model_meta_val_str(model, "general.architecture", head_dim, sizeof(head_dim));
@@ -57,8 +65,12 @@ std::vector<uint8_t> synthetic_state(llama_context* context, const llama_model* 
   const bool explicit_dim = llama_model_meta_val_str(model, key, head_dim, sizeof(head_dim)) > 0;
   const uint32_t row = explicit_dim ? std::atoi(head_dim) * llama_model_n_head_kv(model) : width;
 
+  const int32_t type = ggml_type_of(options.kv_type);
+  const size_t row_bytes = row * row_element_bytes(options.kv_type);
+  const std::vector<uint8_t> pool = random_elements(options.kv_type);
+
   std::vector<uint8_t> state(empty.begin(), empty.begin() + 8);  // magic, source sequence
-  state.reserve(size_t(layers) * depth * row * 4 + (1 << 20));
+  state.reserve(size_t(layers) * depth * row_bytes * 2 + (1 << 20));
   append_value<uint32_t>(state, options.sequences);  // streams; the first one here carries the cells
   append_value<uint32_t>(state, depth);
   for (uint32_t i = 0; i < depth; ++i) {
@@ -70,19 +82,19 @@ std::vector<uint8_t> synthetic_state(llama_context* context, const llama_model* 
   append_value<uint32_t>(state, transposed ? 1 : 0);
   append_value<uint32_t>(state, layers);
   for (uint32_t layer = 0; layer < layers; ++layer) {
-    append_value<int32_t>(state, GGML_TYPE_F16);
-    append_value<uint64_t>(state, uint64_t(row) * 2);
-    append_rows(state, size_t(depth) * row * 2);
+    append_value<int32_t>(state, type);
+    append_value<uint64_t>(state, row_bytes);
+    append_rows(state, pool, depth * row_bytes);
   }
   for (uint32_t layer = 0; layer < layers; ++layer) {
-    append_value<int32_t>(state, GGML_TYPE_F16);
+    append_value<int32_t>(state, type);
     if (transposed) {
-      append_value<uint32_t>(state, 2);
+      append_value<uint32_t>(state, static_cast<uint32_t>(row_element_bytes(options.kv_type)));
       append_value<uint32_t>(state, row);
     } else {
-      append_value<uint64_t>(state, uint64_t(row) * 2);
+      append_value<uint64_t>(state, row_bytes);
     }
-    append_rows(state, size_t(depth) * row * 2);
+    append_rows(state, pool, depth * row_bytes);
   }
   for (int s = 1; s < options.sequences; ++s) append_value<uint32_t>(state, 0);
   return state;
@@ -114,8 +126,9 @@ LlamaPeer::LlamaPeer(const LlamaModel& model, const PeerOptions& options) : impl
   params.n_batch = params.n_ubatch = 512;
   params.n_seq_max = options.sequences;
   params.n_threads = params.n_threads_batch = options.threads;
-  params.flash_attn_type = options.flash_attention ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;
-  params.type_k = params.type_v = GGML_TYPE_F16;
+  params.flash_attn_type =
+      options.flash_attention ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;
+  params.type_k = params.type_v = ggml_type_of(options.kv_type);
   params.kv_unified = false;
   impl_->options = options;
   impl_->vocabulary = llama_vocab_n_tokens(llama_model_get_vocab(llama));
@@ -147,7 +160,8 @@ void LlamaPeer::step() {
     batch.seq_id[i][0] = i;
     batch.logits[i] = 1;
   }
-  if (llama_decode(impl_->context, batch) != 0) throw Error(ErrorCode::kResource, "libllama failed to decode");
+  if (llama_decode(impl_->context, batch) != 0)
+    throw Error(ErrorCode::kResource, "libllama failed to decode");
   llama_synchronize(impl_->context);
   ++impl_->seen;
 }

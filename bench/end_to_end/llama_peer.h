@@ -6,13 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "vase/rows.h"
+
 namespace vase::bench {
 
 struct PeerOptions {
   int sequences = 1;
   int threads = 1;
-  int depth = 0;           // tokens that every sequence has seen
-  int steps = 64;          // room for so many decode steps
+  int depth = 0;                    // tokens that every sequence has seen
+  int steps = 64;                   // room for so many decode steps
+  RowType kv_type = RowType::kF16;  // of keys and values
   bool flash_attention = true;
 };
 
@@ -29,7 +32,7 @@ class LlamaModel {
 
 class LlamaPeer {
  public:
-  // The cache is filled through libllama's own state interface with random rows (f16).
+  // The cache is filled through libllama's own state interface with random rows.
   LlamaPeer(const LlamaModel& model, const PeerOptions& options);
   ~LlamaPeer();
   void step();

@@ -145,7 +145,7 @@ Policy parse_policy(std::string_view text) {
     }
     const std::string_view key = word.text.substr(0, equals);
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) fail_at(word, quoted(key) + " is given twice");
-    seen.push_back(key);
+    if (key != "protect+") seen.push_back(key);
     draft.apply(word);
   }
   return std::move(draft).build();

@@ -8,9 +8,9 @@
 //   option   = value | key "=" value | flag
 //
 // In a list of rules a piece "key=value" is an option of the rule before it: "value:25%,measure=l2,prompt" is two rules.
-// "protect+=" adds rules, or replaces those of the same name. Without a preset `score` must be given; `select` is
-// `top` and `order` is `position` unless given. A preset's own choices may all be overridden; `full` never evicts, so
-// it takes only rules of protection, which hold trivially.
+// "protect+=" adds rules, or replaces those of the same name; it alone may come several times. Without a preset `score`
+// must be given; `select` is `top` and `order` is `position` unless given. A preset's own choices may all be overridden;
+// `full` never evicts, so it takes only rules of protection, which hold trivially.
 #pragma once
 
 #include <string_view>

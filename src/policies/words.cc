@@ -63,9 +63,13 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   });
 }
 
+std::string unknown_name(std::string_view word, std::string_view kind, std::span<const std::string_view> names) {
+  return "unknown " + std::string(kind) + " " + quoted(word) + "; did you mean '" +
+         std::string(nearest(word, names)) + "'? There are: " + joined(names);
+}
+
 void fail_unknown(const Word& word, std::string_view kind, std::span<const std::string_view> names) {
-  fail_at(word, "unknown " + std::string(kind) + " " + quoted(word.text) + "; did you mean '" +
-                    std::string(nearest(word.text, names)) + "'? There are: " + joined(names));
+  fail_at(word, unknown_name(word.text, kind, names));
 }
 
 }  // namespace vase

@@ -31,7 +31,10 @@ std::string joined(std::span<const std::string_view> names);
 // The name with the smallest edit distance to `word`; the first of several. names must not be empty.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> names);
 
-// Throws "unknown <kind> 'x'; did you mean 'y'? There are: a, b, c".
+// "unknown <kind> 'x'; did you mean 'y'? There are: a, b, c". names must not be empty.
+std::string unknown_name(std::string_view word, std::string_view kind, std::span<const std::string_view> names);
+
+// Throws the same, pointing at the word.
 [[noreturn]] void fail_unknown(const Word& word, std::string_view kind, std::span<const std::string_view> names);
 
 }  // namespace vase

@@ -27,10 +27,12 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Runs `vase <arguments>` through the shell; standard input is empty unless the arguments redirect it.
-Outcome vase(const std::string& arguments, const std::string& before = "") {
+// Runs `vase <arguments>` through the shell; standard input is empty unless something stands before the
+// command. Standard output goes to `sink` when one is given.
+Outcome vase(const std::string& arguments, const std::string& before = "", const std::string& sink = "") {
   const std::string out = test::temporary_path(".out"), err = test::temporary_path(".err");
-  const std::string command = before + VASE_BINARY " " + arguments + " >" + out + " 2>" + err + (before.empty() ? " </dev/null" : "");
+  const std::string command = before + VASE_BINARY " " + arguments + " >" + (sink.empty() ? out : sink) +
+                              " 2>" + err + (before.empty() ? " </dev/null" : "");
   const int status = std::system(command.c_str());
   Outcome result{WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};
   std::remove(out.c_str());
@@ -44,7 +46,8 @@ class Cli : public testing::Test {
   test::TinyModel model_{{.embedding = 512, .cycle = {'a', 'b', 'c', 'd', 'e', 'f'}}};
 
   Outcome run(const std::string& flags, const std::string& prompt = "hi") const {
-    return vase("run --raw --threads 1 --model " + model_.path() + " " + flags + (prompt.empty() ? "" : " " + prompt));
+    return vase("run --raw --threads 1 --model " + model_.path() + " " + flags +
+                (prompt.empty() ? "" : " " + prompt));
   }
   // One line, nothing on standard output, every word in the message.
   void expect_usage_error(const Outcome& o, const std::vector<std::string>& words) const {
@@ -52,7 +55,8 @@ class Cli : public testing::Test {
     EXPECT_EQ(o.out, "");
     const std::string message = o.err.substr(std::min(o.err.size(), o.err.rfind("vase: ")));
     EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 1) << o.err;
-    for (const std::string& word : words) EXPECT_NE(message.find(word), std::string::npos) << word << "\n" << o.err;
+    for (const std::string& word : words)
+      EXPECT_NE(message.find(word), std::string::npos) << word << "\n" << o.err;
   }
 };
 
@@ -69,7 +73,8 @@ TEST_F(Cli, PromptFromFileAndStandardInput) {
   const std::string path = test::temporary_path(".txt");
   std::ofstream(path) << "hi\n";
   const Outcome file = run("--temp 0 --max-tokens 4 --json --file " + path, "");
-  const Outcome input = vase("run --raw --temp 0 --max-tokens 4 --json --model " + model_.path(), "printf 'hi\\n' | ");
+  const Outcome input =
+      vase("run --raw --temp 0 --max-tokens 4 --json --model " + model_.path(), "printf 'hi\\n' | ");
   std::remove(path.c_str());
   for (const Outcome& o : {file, input}) {
     ASSERT_EQ(o.code, 0) << o.err;
@@ -78,7 +83,8 @@ TEST_F(Cli, PromptFromFileAndStandardInput) {
 }
 
 TEST_F(Cli, JsonIsOneCompleteObject) {
-  const Outcome o = run("--json --temp 0 --max-tokens 300 --kv-budget 70 --seed 18446744073709551615 --evict-seed 0");
+  const Outcome o =
+      run("--json --temp 0 --max-tokens 300 --kv-budget 70 --seed 18446744073709551615 --evict-seed 0");
   ASSERT_EQ(o.code, 0) << o.err;
   const nlohmann::json j = nlohmann::json::parse(o.out);
   EXPECT_EQ(j["seed"].get<uint64_t>(), 18446744073709551615u);
@@ -117,7 +123,8 @@ TEST_F(Cli, AbsentSeedsDifferAndAreEchoed) {
 
 TEST_F(Cli, LogsAndDumps) {
   const std::string log = test::temporary_path(".jsonl"), dump = test::temporary_path(".f32");
-  const Outcome o = run("--temp 0 --max-tokens 200 --kv-budget 70 --log-evictions " + log + " --dump-logits " + dump);
+  const Outcome o =
+      run("--temp 0 --max-tokens 200 --kv-budget 70 --log-evictions " + log + " --dump-logits " + dump);
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(std::filesystem::file_size(dump), 200u * 4 * test::kTinyVocabulary);
   std::ifstream in(log);
@@ -126,6 +133,29 @@ TEST_F(Cli, LogsAndDumps) {
   EXPECT_EQ(nlohmann::json::parse(line)["kept"].size(), 70u);
   std::remove(log.c_str());
   std::remove(dump.c_str());
+}
+
+TEST_F(Cli, FilesThatCannotBeWrittenFailAtOnce) {
+  const std::string directory = test::temporary_path(".dir"), old = directory + "/old";
+  std::filesystem::create_directory(directory);
+  std::ofstream(old) << "before";
+  for (const std::string flag : {"--log-evictions ", "--dump-logits "}) {
+    const Outcome missing = run(flag + "/nonexistent/file"), folder = run(flag + directory);
+    EXPECT_EQ(missing.code, 1);
+    EXPECT_EQ(missing.out, "");
+    EXPECT_EQ(missing.err, "vase: cannot write /nonexistent/file: No such file or directory\n");
+    expect_usage_error(folder, {"is a directory"});
+    // A run that fails leaves nothing, and leaves alone what was there.
+    for (const std::string& path : {old, directory + "/new"})
+      EXPECT_EQ(run("--ctx 1 " + flag + path).code, 2);
+    EXPECT_EQ(contents(old), "before");
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}), 1);
+    EXPECT_EQ(run("--max-tokens 2 " + flag + "/dev/null").code, 0);
+    EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  }
+  EXPECT_EQ(run("--max-tokens 2 --dump-logits " + old).code, 0);
+  EXPECT_EQ(std::filesystem::file_size(old), 2u * 4 * test::kTinyVocabulary);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_F(Cli, BadValuesAreNamedWithWhatIsAllowed) {
@@ -145,6 +175,63 @@ TEST_F(Cli, BadValuesAreNamedWithWhatIsAllowed) {
   expect_usage_error(run("--max-tokens 0"), {"--max-tokens", "allowed"});
   expect_usage_error(vase("run --threads 0 --model " + model_.path() + " hi"), {"--threads", "allowed"});
   expect_usage_error(run("--stop ''"), {"stop"});
+  expect_usage_error(run("--stop="), {"--stop=", "no value"});
+  expect_usage_error(run("--trigger parity"), {"--prefill dense"});
+}
+
+TEST_F(Cli, WhatIsRepeatedInErrorsIsPrintable) {
+  for (const std::string flag : {"--policy ", "--path ", "--kv-budget ", "--protect ", "--file ", "--"}) {
+    const Outcome o = run(flag + "\"$(printf 'a\\n\\033b')\"");
+    EXPECT_NE(o.code, 0);
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+    EXPECT_EQ(o.err.find('\033'), std::string::npos) << o.err;
+  }
+}
+
+TEST_F(Cli, ProtectAddsRulesAndMayBeRepeated) {
+  const auto policy = [&](const std::string& flags) {
+    const Outcome o = run("--json --max-tokens 1 --kv-budget 200 " + flags);
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.code == 0 ? nlohmann::json::parse(o.out)["policy"].get<std::string>() : "";
+  };
+  EXPECT_EQ(policy("--policy random --protect prompt --protect sinks:8").find("protect=sinks:8,prompt "), 0u);
+  EXPECT_EQ(policy("--policy 'random protect+=sinks:2' --protect prompt").find("protect=sinks:2,prompt "),
+            0u);
+  expect_usage_error(run("--protect 'prompt score=uniform'"), {"--protect", "blanks"});
+}
+
+TEST_F(Cli, FullTakesNoFlagsOfEviction) {
+  for (const std::string flag :
+       {"--kv-budget 300", "--kv-buffer 32", "--protect prompt", "--prefill dense", "--trigger parity"}) {
+    const std::string name = flag.substr(0, flag.find(' '));
+    expect_usage_error(run("--policy full " + flag), {name, "never evicts", "--ctx", "--kv-budget-mb"});
+    if (name == "--prefill" || name == "--trigger") continue;
+    expect_usage_error(vase("info --policy full " + flag + " " + model_.path()), {name});
+    expect_usage_error(vase("bench --policy full " + flag + " --model " + model_.path()), {name});
+  }
+  EXPECT_EQ(run("--policy full --ctx 500 --max-tokens 1").code, 0);
+}
+
+TEST_F(Cli, TheAuthorsBehaviourCanBeAskedFor) {
+  const std::string log = test::temporary_path(".jsonl");
+  const Outcome o =
+      run("--json --temp 0 --max-tokens 200 --kv-budget 128 --kv-buffer 32 --trigger parity --prefill dense "
+          "--policy 'vase-attnv score=attention:divisor=fixed order=score' --log-evictions " +
+          log);
+  ASSERT_EQ(o.code, 0) << o.err;
+  std::ifstream in(log);
+  std::string line;
+  ASSERT_TRUE(std::getline(in, line));
+  EXPECT_EQ(nlohmann::json::parse(line)["kept"].size(), 128u);
+  // 201 tokens enter the cache: 2 of the prompt, 199 fed back. The first eviction comes with token 160, the
+  // next 32 later.
+  EXPECT_EQ(nlohmann::json::parse(o.out)["counters"]["evicted"], 64);
+  std::remove(log.c_str());
+}
+
+TEST_F(Cli, UnknownSimdTargetIsRefused) {
+  const Outcome o = vase("info " + model_.path() + " </dev/null", "VASE_SIMD=AVX9 ");
+  expect_usage_error(o, {"AVX9", "EMU128"});
 }
 
 TEST_F(Cli, TooSmallNamesTheSmallestThatWorks) {
@@ -166,7 +253,9 @@ TEST_F(Cli, BadPrompts) {
   expect_usage_error(run("", "''"), {"empty"});
   expect_usage_error(run("", ""), {"empty"});
   expect_usage_error(run("", "\"$(printf 'ab\\377')\""), {"UTF-8", "byte 2"});
-  expect_usage_error(run("--ctx 5", "0123456789"), {"10 tokens", "5"});
+  const Outcome too_long = run("--ctx 5", "0123456789");
+  expect_usage_error(too_long, {"10 tokens", "5"});
+  EXPECT_EQ(too_long.err.find("KV memory"), std::string::npos);
   expect_usage_error(run("--file /tmp x"), {});
   expect_usage_error(run("--file /", ""), {"directory"});
   EXPECT_EQ(run("--file /nonexistent", "").code, 1);
@@ -178,7 +267,8 @@ TEST_F(Cli, BadModels) {
   std::ofstream(text) << "<!DOCTYPE html>";
   std::filesystem::copy_file(model_.path(), cut);
   std::filesystem::resize_file(cut, std::filesystem::file_size(cut) - 1);
-  for (const std::string& path : {text, cut, std::string("/"), std::string("/nonexistent.gguf"), std::string("/dev/null")}) {
+  for (const std::string& path :
+       {text, cut, std::string("/"), std::string("/nonexistent.gguf"), std::string("/dev/null")}) {
     for (const std::string& command : {"run --model " + path + " hi", "info " + path}) {
       const Outcome o = vase(command);
       EXPECT_TRUE(o.code == 1 || o.code == 2) << command << ": " << o.code;
@@ -193,14 +283,22 @@ TEST_F(Cli, BadModels) {
 
 TEST_F(Cli, FullDiskIsAFailure) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  const std::string command = std::string(VASE_BINARY) + " run --raw --model " + model_.path() +
-                              " --max-tokens 3 hi >/dev/full 2>/dev/null";
-  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+  const std::string flags = " --max-tokens 3 --raw --model " + model_.path() + " hi";
+  for (const std::string& arguments :
+       {"run" + flags, "run --json" + flags, "info " + model_.path(), "info --json " + model_.path(),
+        "bench --json --tokens 1 --repeats 1 --model " + model_.path(), std::string("--version"),
+        std::string("--help"), std::string("run --help")}) {
+    const Outcome o = vase(arguments, "", "/dev/full");
+    EXPECT_EQ(o.code, 1) << arguments;
+    EXPECT_NE(o.err.find("vase: cannot write to standard output: No space left"), std::string::npos) << o.err;
+  }
+  EXPECT_EQ(run("--max-tokens 2 --dump-logits /dev/full").code, 1);
 }
 
 TEST_F(Cli, InterruptGivesThePartialSummary) {
-  const Outcome o = vase("run --raw --ignore-eos --max-tokens 10000000 --model " + model_.path() + " hi </dev/null",
-                         "timeout --preserve-status -s INT 2 ");
+  const Outcome o =
+      vase("run --raw --ignore-eos --max-tokens 10000000 --model " + model_.path() + " hi </dev/null",
+           "timeout --foreground --preserve-status -s INT 2 ");
   EXPECT_EQ(o.code, 130) << o.err;
   EXPECT_NE(o.err.find("finish: cancelled"), std::string::npos) << o.err;
   EXPECT_GT(o.out.size(), 0u);
@@ -212,6 +310,24 @@ TEST_F(Cli, WarnsOfWhatWillHurt) {
   const std::string longer(200, 'x');
   EXPECT_NE(run("--max-tokens 1 --kv-budget 130", longer).err.find("--protect prompt"), std::string::npos);
   EXPECT_EQ(run("--max-tokens 1").err.find("warning"), std::string::npos);
+  // Budget 264, buffer 64: 200 older tokens fit, 199 of them protected.
+  const auto dropped = [&](int budget, const std::string& flags) {
+    const Outcome o = run("--max-tokens 1 --kv-budget " + std::to_string(budget) + " " + flags, longer);
+    return o.err.find("parts of the prompt will be dropped") != std::string::npos;
+  };
+  EXPECT_FALSE(dropped(264, ""));
+  EXPECT_TRUE(dropped(263, ""));
+  EXPECT_TRUE(dropped(264, "--protect prompt"));
+  EXPECT_FALSE(dropped(265, "--protect prompt"));
+  EXPECT_TRUE(dropped(263, "--protect prompt:first=4"));
+}
+
+TEST_F(Cli, TellsWhatWasLostOnTheWay) {
+  const std::string longer(300, 'x');
+  EXPECT_NE(run("--max-tokens 1 --kv-budget 140 --protect prompt", longer)
+                .err.find("not all protected tokens fitted"),
+            std::string::npos);
+  EXPECT_EQ(run("--max-tokens 1 --kv-budget 140", longer).err.find("fitted"), std::string::npos);
 }
 
 TEST_F(Cli, InfoShowsShapeAndCosts) {
@@ -223,6 +339,53 @@ TEST_F(Cli, InfoShowsShapeAndCosts) {
   EXPECT_EQ(j["trained_context"], 4096);
   EXPECT_EQ(j["budgets"].back()["budget"], "full");
   EXPECT_EQ(j["budgets"].back()["memory"]["capacity"], 4096);
+  EXPECT_EQ(j["budgets"].size(), 8u);
+}
+
+TEST_F(Cli, InfoFollowsItsFlags) {
+  const auto budgets = [&](const std::string& flags) {
+    const Outcome o = vase("info --json " + flags + " " + model_.path());
+    EXPECT_EQ(o.code, 0) << o.err;
+    if (o.code != 0) return std::string();
+    const nlohmann::json rows = nlohmann::json::parse(o.out)["budgets"];
+    std::string list;
+    for (const auto& row : rows) {
+      list += row["budget"].get<std::string>() + (row["requested"].get<bool>() ? "! " : " ");
+    }
+    return list + rows.back()["memory"]["capacity"].dump();
+  };
+  EXPECT_EQ(budgets("--kv-budget 300"), "128 256 300! 512 1024 2048 4096 8192 full 4096");
+  EXPECT_EQ(budgets("--kv-budget 512 --ctx 777"), "128 256 512! 1024 2048 4096 8192 full 777");
+  EXPECT_EQ(budgets("--kv-buffer 500"), "512 1024 2048 4096 8192 full 4096");
+  EXPECT_EQ(budgets("--policy full"), "full 4096");
+  EXPECT_NE(budgets("--kv-budget-mb 10").find("! "), std::string::npos);
+  expect_usage_error(vase("info --policy nonsense " + model_.path()), {"nonsense", "There are"});
+  expect_usage_error(vase("info --kv-budget 10 " + model_.path()), {"smallest", "69"});
+  expect_usage_error(vase("info --prefill dense " + model_.path()), {"--prefill"});
+}
+
+TEST_F(Cli, BenchReportsWhatReproducesIt) {
+  const std::string bench =
+      "bench --json --threads 1 --tokens 2 --repeats 2 --depth 100 --model " + model_.path() + " ";
+  for (const std::string type : {"f16", "f32"}) {
+    const Outcome o = vase(bench + "--peer llama --kv-budget 80 --kv-buffer 16 --kv-type " + type);
+    ASSERT_EQ(o.code, 0) << o.err;
+    const nlohmann::json j = nlohmann::json::parse(o.out);
+    EXPECT_GT(j["ratio_vs_peer"].get<double>(), 0);
+    EXPECT_EQ(j["threads"], 1);
+    EXPECT_EQ(j["key_type"], type);
+    EXPECT_EQ(j["value_type"], type);
+    EXPECT_EQ(j["path"], "fused");
+    EXPECT_EQ(j["rows"][0]["memory"]["budget"], 80);
+    EXPECT_EQ(j["rows"][0]["memory"]["buffer"], 16);
+    EXPECT_EQ(j["fingerprint"].get<std::string>().size(), 16u);
+    EXPECT_EQ(j["date"].get<std::string>().size(), std::string("2026-01-01T00:00:00Z").size());
+    for (const char* key : {"simd", "build", "cpu"}) EXPECT_FALSE(j[key].get<std::string>().empty()) << key;
+  }
+  expect_usage_error(vase(bench + "--peer llama --kv-type f16,f32"), {"--kv-type"});
+  expect_usage_error(vase(bench + "--ctx 105"), {"105", "107", "--ctx"});  // 100 + 2 x 2 timed + 3 untimed
+  EXPECT_EQ(vase(bench + "--policy full --ctx 107").code, 0);
+  expect_usage_error(vase(bench + "--prefill dense"), {"--prefill"});
 }
 
 }  // namespace

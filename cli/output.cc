@@ -1,0 +1,75 @@
+#include "output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "vase/error.h"
+
+namespace vase::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason() { return errno ? std::string(": ") + std::strerror(errno) : ""; }
+
+}  // namespace
+
+std::string formatted(const char* format, ...) {
+  std::va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  std::vector<char> text(std::vsnprintf(nullptr, 0, format, arguments) + 1);
+  va_end(arguments);
+  std::vsnprintf(text.data(), text.size(), format, again);
+  va_end(again);
+  return {text.data(), text.size() - 1};
+}
+
+void write_output(std::string_view text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw Error(ErrorCode::kResource, "cannot write to standard output" + reason());
+  }
+}
+
+OutputFile::OutputFile(const std::string& path) : path_(path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status))
+    throw Error(ErrorCode::kUsage, path + " is a directory; give the name of a file");
+  target_ = fs::exists(status) ? fs::canonical(path, error).string() : path;
+  const bool direct = fs::exists(status) && !fs::is_regular_file(status);
+  written_ = direct ? path : target_ + ".part" + std::to_string(getpid());
+  if (direct) target_ = path;
+  errno = 0;
+  out_.open(written_, std::ios::binary);
+  if (!out_) fail();
+}
+
+OutputFile::~OutputFile() {
+  if (committed_ || written_ == target_ || !out_.is_open()) return;
+  std::error_code ignored;
+  fs::remove(written_, ignored);
+}
+
+void OutputFile::write(std::string_view bytes) {
+  errno = 0;
+  if (!out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()))) fail();
+}
+
+void OutputFile::commit() {
+  errno = 0;
+  if (!out_.flush()) fail();
+  if (written_ != target_ && std::rename(written_.c_str(), target_.c_str()) != 0) fail();
+  committed_ = true;
+}
+
+void OutputFile::fail() const { throw Error(ErrorCode::kResource, "cannot write " + path_ + reason()); }
+
+}  // namespace vase::cli

@@ -1,0 +1,40 @@
+// What the program writes, every byte of it checked: a full disk is an error, never a short file.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace vase::cli {
+
+// As printf, into a string.
+[[gnu::format(printf, 1, 2)]] std::string formatted(const char* format, ...);
+
+// To standard output, at once. Throws Error(kResource).
+void write_output(std::string_view text);
+
+// A file that appears whole or not at all: it is written beside its place and moved there by commit(). What
+// exists and is no regular file (a pipe, /dev/stdout) is written to directly.
+class OutputFile {
+ public:
+  // Throws Error(kUsage) for a directory, Error(kResource) when the file cannot be made.
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  // Both throw Error(kResource).
+  void write(std::string_view bytes);
+  void commit();
+
+ private:
+  [[noreturn]] void fail() const;
+
+  std::string path_;     // as given, for messages
+  std::string target_;   // where the file belongs, symbolic links followed
+  std::string written_;  // equal to target_ when written to directly
+  std::ofstream out_;
+  bool committed_ = false;
+};
+
+}  // namespace vase::cli
