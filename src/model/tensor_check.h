@@ -6,7 +6,7 @@
 
 namespace vase::model {
 
-// Sets vocabulary, tied_embeddings, qkv_bias and qk_norm from the tensors of the file and checks all shapes
+// Sets vocabulary and tied_embeddings from the tensors of the file and checks all shapes
 // and types.
 void check_tensors(const GgufFile& file, HParams& hparams);
 

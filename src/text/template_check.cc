@@ -88,35 +88,35 @@ constexpr size_t kLongestTag = 4000;  // words and signs between {% and %} or {{
 // Follows the tokens of a template and knows how deep the parser is.
 class Depth {
  public:
-  void read(const jinja::token& token) {
-    using jinja::token;
-    switch (token.t) {
-      case token::open_statement:
-      case token::open_expression:
+  void read(const jinja::token& t) {
+    using Kind = jinja::token;
+    switch (t.t) {
+      case Kind::open_statement:
+      case Kind::open_expression:
         tag_ = 0;
         brackets_ = 0;
         name_.clear();
         assigns_ = false;
         break;
-      case token::close_statement:
+      case Kind::close_statement:
         enter_or_leave_block();
         brackets_ = 0;
         break;
-      case token::open_paren:
-      case token::open_square_bracket:
-      case token::open_curly_bracket:
+      case Kind::open_paren:
+      case Kind::open_square_bracket:
+      case Kind::open_curly_bracket:
         ++brackets_;
         break;
-      case token::close_paren:
-      case token::close_square_bracket:
-      case token::close_curly_bracket:
+      case Kind::close_paren:
+      case Kind::close_square_bracket:
+      case Kind::close_curly_bracket:
         --brackets_;
         break;
-      case token::equals:
+      case Kind::equals:
         assigns_ |= brackets_ == 0;
         break;
       default:
-        if (tag_ == 1) name_ = token.value;
+        if (tag_ == 1) name_ = t.value;
     }
     ++tag_;
   }
