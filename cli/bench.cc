@@ -25,12 +25,15 @@ struct BenchOptions {
   bool json = false;
 };
 
+// Where scripts/setup keeps what it makes, too.
 std::string default_cache_dir() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
+  namespace fs = std::filesystem;
+  if (const char* cache = std::getenv("VASE_CACHE"); cache && *cache) return (fs::path(cache) / "synthetic").string();
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache) {
+    return (fs::path(cache) / "vase" / "synthetic").string();
+  }
   const char* home = std::getenv("HOME");
-  const std::filesystem::path base =
-      cache && *cache ? cache : std::filesystem::path(home ? home : "/tmp") / ".cache";
-  return (base / "vase" / "synthetic").string();
+  return (fs::path(home ? home : "/tmp") / ".cache" / "vase" / "synthetic").string();
 }
 
 void add_flags(CLI::App& app, BenchOptions& o) {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "attention_driver.h"
+#include "engine/attention_driver.h"
 #include "kernels/window_scores/window_scores.h"
 
 namespace vase {
