@@ -80,7 +80,7 @@ class Engine {
 
   const MemoryPlan& memory() const;
   const Policy& policy() const;
-  uint64_t nonfinite_scores() const;        // scores that were NaN, over all evictions
+  uint64_t nonfinite_scores() const;        // scores that were NaN or infinite, over all evictions
   uint64_t protection_truncated() const;    // evictions at which protected tokens did not fit
 
  private:
