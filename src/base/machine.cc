@@ -43,21 +43,32 @@ uint64_t read_number(const char* path) {
   return file >> value ? value : kUnknown;
 }
 
-uint64_t free_in_system() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string name; file >> name;) {
-    uint64_t kib = 0;
-    if (name == "MemAvailable:" && file >> kib) return kib * 1024;
-    file.ignore(1 << 10, '\n');
+// The number behind `name` in a file of "name value ..." lines.
+uint64_t read_field(const char* path, const std::string& name) {
+  std::ifstream file(path);
+  for (std::string word; file >> word; file.ignore(1 << 10, '\n')) {
+    uint64_t value = 0;
+    if (word == name) return file >> value ? value : kUnknown;
   }
   return kUnknown;
 }
 
+uint64_t free_in_system() {
+  const uint64_t kib = read_field("/proc/meminfo", "MemAvailable:");
+  return kib == kUnknown ? kUnknown : kib * 1024;
+}
+
+// Cached files count as used there, but give way.
 uint64_t free_in_group() {
   const uint64_t limit = read_number("/sys/fs/cgroup/memory.max");
   const uint64_t used = read_number("/sys/fs/cgroup/memory.current");
   if (limit == kUnknown || used == kUnknown) return kUnknown;
-  return limit > used ? limit - used : 0;
+  uint64_t cached = 0;
+  for (const char* kind : {"inactive_file", "active_file"}) {
+    const uint64_t bytes = read_field("/sys/fs/cgroup/memory.stat", kind);
+    if (bytes != kUnknown) cached += bytes;
+  }
+  return std::min(limit, limit + cached - std::min(used, limit + cached));
 }
 
 }  // namespace
