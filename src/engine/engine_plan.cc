@@ -105,9 +105,10 @@ int solve_budget(const ModelShape& shape, const Policy& policy, const CacheOptio
   };
   int low = smallest_budget(policy, cache);
   if (bytes(low) > allowed) {
+    const double hundredths = std::ceil(bytes(low) / 10485.76);  // rounded up, so that the number works
     throw Error(ErrorCode::kUsage, mib(allowed) + " MiB of KV memory is too little; the smallest that works here is " +
-                                       mib(std::ceil(bytes(low) / 10485.76) * 10485.76) + " MiB (" +
-                                       std::to_string(low) + " slots)");
+                                       mib(hundredths * 10485.76) + " MiB (" +
+                                       std::to_string(capacity_for(policy, cache, low)) + " slots)");
   }
   int high = largest;
   while (low < high) {
