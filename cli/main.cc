@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "flags.h"
 #include "output.h"
+#include "startup.h"
 #include "vase/error.h"
 #include "vase/simd.h"
 
@@ -67,12 +68,15 @@ int report(std::string message, int code) {
 
 int main(int argc, char** argv) {
   using namespace vase::cli;
+  prepare_process();
   // ggml takes and frees an aligned block per step; glibc before 2.38 cuts each from fresh pages of the free
   // heap unless freed neighbours are joined at once. Resident memory stays flat with it.
   mallopt(M_MXFAST, 0);
   try {
     vase::check_simd_request();
     return dispatch(Arguments(argv + 1, argv + argc));
+  } catch (const ReaderGone&) {
+    return kExitFailure;
   } catch (const vase::Error& e) {
     return report(e.what(), e.code() == vase::ErrorCode::kUsage ? kExitUsage : kExitFailure);
   } catch (const std::bad_alloc&) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "interrupt.h"
 #include "vase/error.h"
 
 namespace vase::cli {
@@ -34,6 +35,7 @@ std::string formatted(const char* format, ...) {
 void write_output(std::string_view text) {
   errno = 0;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    if (errno == EPIPE) throw ReaderGone();
     throw Error(ErrorCode::kResource, "cannot write to standard output" + reason());
   }
 }
@@ -47,15 +49,19 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
   const bool direct = fs::exists(status) && !fs::is_regular_file(status);
   written_ = direct ? path : target_ + ".part" + std::to_string(getpid());
   if (direct) target_ = path;
+  if (!direct) remove_on_interrupt(written_.c_str());
   errno = 0;
   out_.open(written_, std::ios::binary);
-  if (!out_) fail();
+  if (out_) return;
+  keep_on_interrupt(written_.c_str());
+  fail();
 }
 
 OutputFile::~OutputFile() {
-  if (committed_ || written_ == target_ || !out_.is_open()) return;
+  if (committed_ || written_ == target_) return;
   std::error_code ignored;
   fs::remove(written_, ignored);
+  keep_on_interrupt(written_.c_str());
 }
 
 void OutputFile::write(std::string_view bytes) {
@@ -68,6 +74,7 @@ void OutputFile::commit() {
   if (!out_.flush()) fail();
   if (written_ != target_ && std::rename(written_.c_str(), target_.c_str()) != 0) fail();
   committed_ = true;
+  keep_on_interrupt(written_.c_str());
 }
 
 void OutputFile::fail() const { throw Error(ErrorCode::kResource, "cannot write " + path_ + reason()); }

@@ -10,11 +10,14 @@ namespace vase::cli {
 // As printf, into a string.
 [[gnu::format(printf, 1, 2)]] std::string formatted(const char* format, ...);
 
-// To standard output, at once. Throws Error(kResource).
+// Standard output is a pipe that nobody reads any more (`| head`): no error to tell of, but the end.
+struct ReaderGone {};
+
+// To standard output, at once. Throws Error(kResource), or ReaderGone.
 void write_output(std::string_view text);
 
-// A file that appears whole or not at all: it is written beside its place and moved there by commit(). What
-// exists and is no regular file (a pipe, /dev/stdout) is written to directly.
+// A file that appears whole or not at all: it is written beside its place and moved there by commit(); an interrupt
+// removes it, too. What exists and is no regular file (a pipe, /dev/stdout) is written to directly.
 class OutputFile {
  public:
   // Throws Error(kUsage) for a directory, Error(kResource) when the file cannot be made.

@@ -106,7 +106,6 @@ class Generation {
         logits->write({reinterpret_cast<const char*>(row.data()), row.size_bytes()});
       });
     }
-    watch_interrupts();
     start_ = Clock::now();
     int left = 1;
     while (left > 0) {
@@ -185,6 +184,7 @@ int run_command(const Arguments& arguments) {
   if (!options) return kExitOk;
   const std::string prompt = read_prompt(*options);
   options->resolve_seeds();
+  watch_interrupts();
   RunFiles files(*options);
 
   const Clock::time_point start = Clock::now();
@@ -199,6 +199,7 @@ int run_command(const Arguments& arguments) {
   Generation generation(engine, *options, std::move(tokens));
   print_start(*options, engine);
   print_warnings(*options, *model, engine, prompt_size);
+  defer_interrupts();
   generation.run(files.logits);
 
   RunTimes times = generation.times();

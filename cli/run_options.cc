@@ -2,18 +2,24 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "vase/error.h"
 
 namespace vase::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr int kMostTokens = 1 << 24;
+constexpr size_t kMostPromptBytes = size_t{64} << 20;
 
 void add_sampling(CLI::App& app, RunOptions& o) {
   SamplingOptions& s = o.session.sampling;
@@ -45,11 +51,63 @@ void add_engine(CLI::App& app, RunOptions& o) {
            "write the logits of every sampled position to this file, as raw f32");
 }
 
-std::string read_all(std::istream& in) {
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+// source: for the message.
+std::string read_text(std::istream& in, const std::string& source) {
+  std::string text, block(1 << 20, '\0');
+  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
+    text.append(block, 0, static_cast<size_t>(in.gcount()));
+    if (text.size() > kMostPromptBytes) {
+      throw Error(ErrorCode::kUsage, "the prompt on " + source + " is longer than " +
+                                         std::to_string(kMostPromptBytes >> 20) + " MiB; give a shorter one");
+    }
+  }
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();
   return text;
+}
+
+// A device may never end; a pipe does when its writer does.
+std::string read_file(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status)) {
+    throw Error(ErrorCode::kUsage, "--file " + path + " is a directory; give a text file");
+  }
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_fifo(status)) {
+    throw Error(ErrorCode::kUsage, "--file " + path + " is neither a file nor a pipe; give a text file");
+  }
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    throw Error(ErrorCode::kNotFound, "cannot read --file " + path + (errno ? std::string(": ") + std::strerror(errno) : ""));
+  }
+  return read_text(in, "--file " + path);
+}
+
+// Moving an output to its place would destroy what it is the same file as. Devices (/dev/null) keep nothing.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (fs::is_character_file(a, error)) return false;
+  if (fs::exists(a, error) || fs::exists(b, error)) return fs::equivalent(a, b, error);
+  const fs::path first = fs::weakly_canonical(fs::absolute(a, error), error);
+  return !error && first == fs::weakly_canonical(fs::absolute(b, error), error);
+}
+
+// The files that the command line names must differ, where one of the two is written.
+void refuse_overwriting(const RunOptions& o) {
+  std::vector<std::pair<std::string, std::string>> taken = {{"--model", o.model}, {"standard output", "/dev/stdout"}};
+  if (!o.file.empty()) taken.emplace_back("--file", o.file);
+  if (!o.prompt && o.file.empty()) taken.emplace_back("standard input", "/dev/stdin");
+  for (const auto& [flag, path] :
+       {std::pair("--log-evictions", o.eviction_log), std::pair("--dump-logits", o.logits_dump)}) {
+    if (path.empty()) continue;
+    for (const auto& [name, other] : taken) {
+      if (!same_file(path, other)) continue;
+      throw Error(ErrorCode::kUsage, std::string(flag) + " " + path + " is the same file as " + name +
+                                         "; give the name of another file");
+    }
+    taken.emplace_back(flag, path);
+  }
 }
 
 uint64_t random_seed() {
@@ -86,6 +144,7 @@ std::optional<RunOptions> RunOptions::parse(const Arguments& arguments) {
   if (o.raw && !o.system.empty()) {
     throw Error(ErrorCode::kUsage, "--system needs the chat template, which --raw leaves out");
   }
+  refuse_overwriting(o);
   o.policy = o.cache.parse_policy();
   if (!o.policy.evicts()) o.cache.refuse_idle(app);
   o.engine.log_evictions = !o.eviction_log.empty();
@@ -102,16 +161,11 @@ std::string read_prompt(const RunOptions& options) {
   if (options.prompt) {
     text = *options.prompt;
   } else if (!options.file.empty()) {
-    if (std::filesystem::is_directory(options.file)) {
-      throw Error(ErrorCode::kUsage, "--file " + options.file + " is a directory; give a text file");
-    }
-    std::ifstream in(options.file, std::ios::binary);
-    if (!in) throw Error(ErrorCode::kNotFound, "cannot read --file " + options.file);
-    text = read_all(in);
+    text = read_file(options.file);
   } else if (isatty(STDIN_FILENO)) {
     throw Error(ErrorCode::kUsage, "no prompt; give it as an argument, with --file, or on standard input");
   } else {
-    text = read_all(std::cin);
+    text = read_text(std::cin, "standard input");
   }
   if (text.empty()) throw Error(ErrorCode::kUsage, "the prompt is empty; give at least one character");
   return text;
