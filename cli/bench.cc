@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "end_to_end/decode_bench.h"
 #include "flags.h"
+#include "interrupt.h"
 #include "json_output.h"
 #include "output.h"
 #include "synthetic/synthetic_model.h"
@@ -33,14 +34,17 @@ std::string default_cache_dir() {
     return (fs::path(cache) / "vase" / "synthetic").string();
   }
   const char* home = std::getenv("HOME");
-  return (fs::path(home ? home : "/tmp") / ".cache" / "vase" / "synthetic").string();
+  if (!home || !*home) {
+    throw Error(ErrorCode::kUsage, "there is no HOME to keep random-weight models in; give a folder with --cache-dir");
+  }
+  return (fs::path(home) / ".cache" / "vase" / "synthetic").string();
 }
 
 void add_flags(CLI::App& app, BenchOptions& o) {
-  add_text(app, "--model", o.model, "GGUF file");
+  add_path(app, "--model", o.model, "GGUF file");
   add_text(app, "--shape", o.shape, "or random weights: qwen3-0.6b, qwen3-4b or qwen3-14b");
   add_text(app, "--weights", o.weights, "of --shape: f16, q8_0, q4_0 or q4_k (q4_0)");
-  add_text(app, "--cache-dir", o.cache_dir, "where random-weight models are kept");
+  add_path(app, "--cache-dir", o.cache_dir, "where random-weight models are kept");
   add_integer(app, "--depth", o.bench.depth, 0, 1 << 20, "tokens seen before the first timed one (0)");
   add_integer(app, "--batch", o.bench.engine.sequences, 1, 256, "sequences at the same time (1)");
   add_integer(app, "--tokens", o.bench.tokens, 1, 1 << 16, "timed tokens per repeat and sequence (64)");
@@ -59,11 +63,18 @@ void add_flags(CLI::App& app, BenchOptions& o) {
       ->allow_extra_args(false);
 }
 
-std::string model_path(const BenchOptions& o) {
+std::string model_path(const BenchOptions& o, const CLI::App& app) {
   if (o.model.empty() == o.shape.empty()) {
     throw Error(ErrorCode::kUsage, "give either --model FILE or --shape NAME");
   }
-  if (!o.model.empty()) return o.model;
+  if (!o.model.empty()) {
+    for (const char* flag : {"--weights", "--cache-dir"}) {
+      if (app.count(flag) > 0) {
+        throw Error(ErrorCode::kUsage, std::string(flag) + " belongs to --shape and does nothing with --model; leave it out");
+      }
+    }
+    return o.model;
+  }
   return synthetic::synthetic_model(o.shape, o.weights,
                                     o.cache_dir.empty() ? default_cache_dir() : o.cache_dir);
 }
@@ -83,7 +94,9 @@ std::vector<std::string> parse_policies(const BenchOptions& o, const CLI::App& a
   return texts;
 }
 
+// Begins at 0, when loading and filling are over: from there an interrupt has something to report.
 void show_progress(int done, int total) {
+  if (done == 0) defer_interrupts();
   if (!isatty(STDERR_FILENO)) return;
   std::fprintf(stderr, "\rtimed %d of %d%s", done, total, done == total ? "\n" : "");
 }
@@ -100,10 +113,13 @@ int bench_command(const Arguments& arguments) {
   o.bench.policies = parse_policies(o, app);
   o.bench.cache = o.cache.options;
   o.bench.peer_llama = o.peer == "llama";
-  o.bench.model_path = model_path(o);
+  o.bench.model_path = model_path(o, app);
+  o.bench.stop = interrupted;
   const std::vector<bench::DecodeBenchRow> rows = bench::run_decode_bench(o.bench, show_progress);
-  o.json ? print_json(bench_json(o.bench, rows), 2) : write_output(bench_table(o.bench, rows));
-  return kExitOk;
+  const bool incomplete = interrupted();
+  o.json ? print_json(bench_json(o.bench, rows, incomplete), 2)
+         : write_output(bench_table(o.bench, rows, incomplete));
+  return incomplete ? kExitInterrupted : kExitOk;
 }
 
 }  // namespace vase::cli

@@ -45,15 +45,24 @@ std::string with_range(const std::vector<double>& values, int digits) {
   return number(median(values), digits) + " (" + number(low, digits) + " - " + number(high, digits) + ")";
 }
 
+// JSON has no number for what was not measured.
+nlohmann::json median_or_null(const std::vector<double>& values) {
+  if (values.empty()) return nullptr;
+  return median(values);
+}
+
 }  // namespace
 
 std::string bench_table(const bench::DecodeBenchOptions& options,
-                        const std::vector<bench::DecodeBenchRow>& rows) {
+                        const std::vector<bench::DecodeBenchRow>& rows, bool incomplete) {
   std::string table =
       "CPU: " + cpu_model() + ", " + simd_target() + ", " + std::to_string(rows.front().threads) +
       " threads\nGeneration after " + std::to_string(options.depth) + " tokens, batch " +
       std::to_string(options.engine.sequences) + ", " + std::to_string(options.tokens) + " tokens x " +
-      std::to_string(options.repeats) + " repeats: median (lowest - highest)\n\n" +
+      std::to_string(options.repeats) + " repeats: median (lowest - highest)\n" +
+      (incomplete ? "incomplete: interrupted in repeat " + std::to_string(rows.back().tokens_per_s.size() + 1) + "\n"
+                  : "") +
+      "\n"
       "| policy | slots | KV MiB | tokens/s | libllama flash | libllama plain | over the faster | "
       "read GB/s |\n|---|---|---|---|---|---|---|---|\n";
   for (const bench::DecodeBenchRow& row : rows) {
@@ -66,16 +75,16 @@ std::string bench_table(const bench::DecodeBenchOptions& options,
 }
 
 nlohmann::json bench_json(const bench::DecodeBenchOptions& options,
-                          const std::vector<bench::DecodeBenchRow>& rows) {
+                          const std::vector<bench::DecodeBenchRow>& rows, bool incomplete) {
   nlohmann::json list = nlohmann::json::array();
   for (const bench::DecodeBenchRow& row : rows) {
     nlohmann::json entry = {{"policy", row.policy},
                             {"capacity", row.memory.capacity},
                             {"kv_mib", kv_mib(row.memory)},
                             {"memory", memory_json(row.memory)},
-                            {"tokens_per_s", median(row.tokens_per_s)},
+                            {"tokens_per_s", median_or_null(row.tokens_per_s)},
                             {"tokens_per_s_repeats", row.tokens_per_s},
-                            {"read_gb_per_s", median(row.read_gb_per_s)}};
+                            {"read_gb_per_s", median_or_null(row.read_gb_per_s)}};
     if (options.peer_llama) {
       entry["ratio_vs_peer"] = median(row.ratios);
       entry["ratio_vs_peer_repeats"] = row.ratios;
@@ -98,6 +107,7 @@ nlohmann::json bench_json(const bench::DecodeBenchOptions& options,
                            {"batch", options.engine.sequences},
                            {"tokens", options.tokens},
                            {"repeats", options.repeats},
+                           {"incomplete", incomplete},
                            {"rows", list}};
   // A single row's figures stand at the top as well, for scripts that ask for one number.
   if (rows.size() == 1) {

@@ -1,5 +1,6 @@
 #include "flags.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -20,7 +21,11 @@ bool read_all(const std::string& text, T& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-std::string shown(double value) { return formatted("%.10g", value); }
+// Six digits of what is below one: a limit that is a float has no more.
+std::string shown(double value) {
+  if (value >= 1 || value == 0) return formatted("%.10g", value);
+  return value < 1e-3 ? formatted("%.6f", value) : formatted("%.6g", value);
+}
 
 RowType parse_row_type(const std::string& name) {
   if (name == "f16") return RowType::kF16;
@@ -48,15 +53,18 @@ void refuse_empty_values(const CLI::App& app, const Arguments& arguments) {
 }
 
 void check_extras(const CLI::App& app) {
-  const std::vector<std::string> extras = app.remaining(), flags = flag_names(app);
+  const std::vector<std::string> flags = flag_names(app);
   const std::vector<std::string_view> names(flags.begin(), flags.end());
-  for (const std::string& extra : extras) {
-    if (extra.size() < 2 || extra[0] != '-') continue;
-    const std::string name = extra.substr(0, extra.find('='));
+  std::vector<std::string> extras = app.remaining();
+  const auto mark = std::ranges::find(extras, "--");  // no flags after it
+  for (auto extra = extras.begin(); extra != mark; ++extra) {
+    if (extra->size() < 2 || extra->front() != '-') continue;
+    const std::string name = extra->substr(0, extra->find('='));
     // With the namespace, since the compiler looks into std as well.
     fail("unknown flag " + vase::quoted(name) + "; did you mean " + std::string(nearest(name, names)) +
          "? `vase " + app.get_name() + " --help` lists them");
   }
+  if (mark != extras.end()) extras.erase(mark);
   if (!extras.empty()) {
     fail("unexpected argument " + vase::quoted(extras[0]) + "; put a text of several words in quotes");
   }
@@ -102,6 +110,16 @@ void add_call(CLI::App& app, const std::string& flag, std::function<void(const s
 
 void add_text(CLI::App& app, const std::string& flag, std::string& value, const std::string& help) {
   app.add_option(flag, value, help)->type_name("");
+}
+
+void add_path(CLI::App& app, const std::string& flag, std::string& value, const std::string& help) {
+  add_call(
+      app, flag,
+      [flag, &value](const std::string& text) {
+        if (text.empty()) fail(flag + " is empty; give the name of a file, or leave the flag out");
+        value = text;
+      },
+      help);
 }
 
 void add_integer(CLI::App& app, const std::string& flag, int& value, int low, int high,
@@ -185,6 +203,10 @@ void CacheFlags::refuse_idle(const CLI::App& app) const {
   for (const char* flag : {"--kv-budget", "--kv-buffer", "--protect", "--prefill", "--trigger"}) {
     const CLI::Option* option = app.get_option_no_throw(flag);
     if (option && option->count() > 0) {
+      const std::string_view name = flag;
+      if (name == "--prefill" || name == "--trigger") {
+        fail("--policy full never evicts, so " + std::string(name) + " does nothing; leave it out");
+      }
       fail("--policy full never evicts, so " + std::string(flag) +
            " does nothing; use --ctx or --kv-budget-mb");
     }
@@ -199,6 +221,10 @@ bool parse(CLI::App& app, const Arguments& arguments) {
   } catch (const CLI::CallForHelp&) {
     write_output(app.help());
     return false;
+  } catch (const CLI::ArgumentMismatch& e) {
+    const std::string message = e.what(), flag = message.substr(0, message.find(':'));
+    const bool repeated = message.find("At Most") != std::string::npos;
+    fail(flag + (repeated ? " is given more than once; give it once" : " has no value; give one, or leave the flag out"));
   } catch (const CLI::ParseError& e) {
     const std::string message = e.what();
     fail(message.substr(0, message.find('\n')));

@@ -34,6 +34,8 @@ void add_number(CLI::App& app, const std::string& flag, float& value, float low,
 void add_seed(CLI::App& app, const std::string& flag, std::optional<uint64_t>& value,
               const std::string& help);
 void add_text(CLI::App& app, const std::string& flag, std::string& value, const std::string& help);
+// The name of a file, which is never empty.
+void add_path(CLI::App& app, const std::string& flag, std::string& value, const std::string& help);
 // Sets a value by calling `set` with the text of the flag.
 void add_call(CLI::App& app, const std::string& flag, std::function<void(const std::string&)> set,
               const std::string& help);

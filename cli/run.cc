@@ -114,7 +114,8 @@ class Generation {
       if (times_.prefill_s == 0 && session_->generated_tokens() > 0) times_.prefill_s = seconds_since(start_);
       if (live_.due()) live_.show(status());
     }
-    if (times_.prefill_s > 0) times_.decode_s = seconds_since(start_) - times_.prefill_s;
+    if (session_->generated_tokens() == 0) times_.prefill_s = seconds_since(start_);
+    else times_.decode_s = seconds_since(start_) - times_.prefill_s;
     live_.close();
     if (logits) logits->commit();
   }
@@ -126,6 +127,11 @@ class Generation {
 
   void print_summary() const {
     const Counters c = session_->counters();
+    if (session_->generated_tokens() == 0 && session_->finish() == Finish::kCancelled) {
+      std::fprintf(stderr, "%lld of %d prompt tokens read in %.2f s, finish: cancelled\n",
+                   static_cast<long long>(c.tokens_seen), session_->prompt_tokens(), times_.prefill_s);
+      return;
+    }
     std::fprintf(
         stderr,
         "%d prompt + %d generated tokens, %.1f tokens/s after %.2f s of prompt, %d of %d slots used, "
@@ -156,6 +162,11 @@ class Generation {
 
   std::string status() const {
     const Counters c = session_->counters();
+    if (session_->generated_tokens() == 0) {
+      return formatted(" %lld of %d prompt tokens read | %d/%d slots used | %lld evicted ",
+                       static_cast<long long>(c.tokens_seen), session_->prompt_tokens(), c.slots_used,
+                       engine_.memory().capacity, static_cast<long long>(c.evicted));
+    }
     return formatted(" %lld seen | %d new | %.1f tokens/s | %d/%d slots used | %lld evicted ",
                      static_cast<long long>(c.tokens_seen), session_->generated_tokens(), rate(),
                      c.slots_used, engine_.memory().capacity, static_cast<long long>(c.evicted));

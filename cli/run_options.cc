@@ -45,9 +45,9 @@ void add_engine(CLI::App& app, RunOptions& o) {
                             "implementation of attention: fused or reference (fused)");
   app.add_flag("--poison-free-rows", o.engine.poison_free_rows,
                "fill unused slots with NaN, to prove that none is read");
-  add_text(app, "--log-evictions", o.eviction_log,
+  add_path(app, "--log-evictions", o.eviction_log,
            "write the kept positions of every eviction to this file, as JSON lines");
-  add_text(app, "--dump-logits", o.logits_dump,
+  add_path(app, "--dump-logits", o.logits_dump,
            "write the logits of every sampled position to this file, as raw f32");
 }
 
@@ -121,11 +121,11 @@ std::optional<RunOptions> RunOptions::parse(const Arguments& arguments) {
   RunOptions o;
   CLI::App app("Answers one prompt. The text goes to standard output, everything else to standard error.",
                "run");
-  app.add_option("prompt", o.prompt, "the prompt; without it and --file, standard input is read")
+  app.add_option("prompt", o.prompt, "the prompt, after -- when it begins with a dash; without it and --file, standard input is read")
       ->type_name("");
-  add_text(app, "--model", o.model, "GGUF file");
+  add_path(app, "--model", o.model, "GGUF file");
   app.get_option("--model")->required();
-  add_text(app, "--file", o.file, "read the prompt from this file");
+  add_path(app, "--file", o.file, "read the prompt from this file");
   add_text(app, "--system", o.system, "system message");
   app.add_flag("--raw", o.raw, "give the prompt to the model as it is, without chat template");
   app.add_flag("--json", o.json, "print one JSON object at the end instead of streaming the text");

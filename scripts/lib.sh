@@ -18,6 +18,16 @@ usage_error() {
   exit 2
 }
 
+# help_if_asked "$@": for --help among the arguments prints the comment at the head of the script, and exits.
+help_if_asked() {
+  local argument
+  for argument in "$@"; do
+    [[ $argument == --help || $argument == -h ]] || continue
+    sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+    exit 0
+  done
+}
+
 # --- Work that can be interrupted ---------------------------------------------------------------------
 
 work_dir=

@@ -11,10 +11,15 @@
 namespace vase::bench {
 namespace {
 
+struct Stopped {};
+
 template <typename Steppable>
-double tokens_per_second(Steppable& rig, int steps, int batch) {
+double tokens_per_second(Steppable& rig, int steps, int batch, const std::function<bool()>& stop) {
   const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < steps; ++i) rig.step();
+  for (int i = 0; i < steps; ++i) {
+    if (stop && stop()) throw Stopped();
+    rig.step();
+  }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   return steps * batch / seconds.count();
 }
@@ -75,21 +80,28 @@ std::vector<DecodeBenchRow> run_decode_bench(const DecodeBenchOptions& options,
   int done = 0;
   const auto timed = [&](auto& rig) {
     rig.step();
-    const double speed = tokens_per_second(rig, options.tokens, batch);
+    const double speed = tokens_per_second(rig, options.tokens, batch, options.stop);
     progress(++done, pieces);
     return speed;
   };
-  for (int repeat = 0; repeat < options.repeats; ++repeat) {
+  const auto time_all = [&] {
     const double flash = peers.flash ? timed(*peers.flash) : 0;
     const double plain = peers.plain ? timed(*peers.plain) : 0;
     for (size_t i = 0; i < rigs.size(); ++i) {
-      rows[i].read_gb_per_s.push_back(bandwidth.measure());
+      const double read = bandwidth.measure();
       rows[i].tokens_per_s.push_back(timed(*rigs[i]));
+      rows[i].read_gb_per_s.push_back(read);
       if (!options.peer_llama) continue;
       rows[i].peer_flash.push_back(flash);
       rows[i].peer_plain.push_back(plain);
       rows[i].ratios.push_back(rows[i].tokens_per_s.back() / std::max(flash, plain));
     }
+  };
+  progress(0, pieces);
+  try {
+    for (int repeat = 0; repeat < options.repeats; ++repeat) time_all();
+  } catch (const Stopped&) {
+    // The piece that was cut short is left out.
   }
   return rows;
 }

@@ -19,6 +19,7 @@ struct DecodeBenchOptions {
   int tokens = 64;  // timed steps per repeat; a multiple of the buffer times every eviction equally often
   int repeats = 5;
   bool peer_llama = false;
+  std::function<bool()> stop;  // asked before every step; true ends the run. May be empty
 };
 
 struct DecodeBenchRow {
@@ -32,7 +33,8 @@ struct DecodeBenchRow {
   int threads = 0;  // that ran
 };
 
-// progress: called after every timed piece with done and total. Throws Error(kUsage) when the peer is asked
+// The rows hold what was timed until `stop`. progress: called with done and total before the first timed piece and
+// after every one. Throws Error(kUsage) when the peer is asked
 // for and keys and values differ in type.
 std::vector<DecodeBenchRow> run_decode_bench(const DecodeBenchOptions& options,
                                              const std::function<void(int done, int total)>& progress);

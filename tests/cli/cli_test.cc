@@ -122,7 +122,10 @@ TEST_F(Cli, BadValuesAreNamedWithWhatIsAllowed) {
     }
   }
   expect_usage_error(run("--temp nan"), {"--temp", "allowed"});
-  expect_usage_error(run("--top-p 0"), {"--top-p", "allowed"});
+  expect_usage_error(run("--top-p 0"), {"--top-p", "allowed", "from 0.000001 to 1"});
+  expect_usage_error(run("--repeat-penalty 0"), {"from 0.01 to 100"});
+  expect_usage_error(run("--seed 1 --seed 2"), {"--seed is given more than once"});
+  expect_usage_error(run("hi --seed", ""), {"--seed has no value"});
   expect_usage_error(run("--max-tokens 0"), {"--max-tokens", "allowed"});
   expect_usage_error(vase("run --threads 0 --model " + model_.path() + " hi"), {"--threads", "allowed"});
   expect_usage_error(run("--stop ''"), {"stop"});
@@ -155,8 +158,11 @@ TEST_F(Cli, FullTakesNoFlagsOfEviction) {
   for (const std::string flag :
        {"--kv-budget 300", "--kv-buffer 32", "--protect prompt", "--prefill dense", "--trigger parity"}) {
     const std::string name = flag.substr(0, flag.find(' '));
+    if (name == "--prefill" || name == "--trigger") {
+      expect_usage_error(run("--policy full " + flag), {name, "never evicts", "leave it out"});
+      continue;
+    }
     expect_usage_error(run("--policy full " + flag), {name, "never evicts", "--ctx", "--kv-budget-mb"});
-    if (name == "--prefill" || name == "--trigger") continue;
     expect_usage_error(vase("info --policy full " + flag + " " + model_.path()), {name});
     expect_usage_error(vase("bench --policy full " + flag + " --model " + model_.path()), {name});
   }
@@ -337,6 +343,7 @@ TEST_F(Cli, BenchReportsWhatReproducesIt) {
   expect_usage_error(vase(bench + "--ctx 105"), {"105", "107", "--ctx"});  // 100 + 2 x 2 timed + 3 untimed
   EXPECT_EQ(vase(bench + "--policy full --ctx 107").code, 0);
   expect_usage_error(vase(bench + "--prefill dense"), {"--prefill"});
+  expect_usage_error(vase(bench + "--weights f16"), {"--weights", "--shape"});
 }
 
 }  // namespace

@@ -119,5 +119,43 @@ TEST_F(CliSafety, SignalsLeaveNothingHalfMade) {
   }
 }
 
+TEST_F(CliSafety, AnInterruptedBenchReportsWhatItHas) {
+  const std::string arguments = "bench --threads 1 --tokens 64 --repeats 1000 --depth 100 --model " + model_.path();
+  const std::string limit = "timeout --foreground --preserve-status -s INT 2 ";
+  const Outcome json = vase(arguments + " --json </dev/null", limit), table = vase(arguments + " </dev/null", limit);
+  EXPECT_EQ(json.code, 130) << json.err;
+  EXPECT_EQ(table.code, 130) << table.err;
+  EXPECT_NE(json.out.find("\"incomplete\": true"), std::string::npos) << json.out;
+  EXPECT_NE(table.out.find("incomplete: interrupted"), std::string::npos) << table.out;
+}
+
+TEST_F(CliSafety, RandomModelsNeedAPlace) {
+  expect_usage_error(vase("bench --shape qwen3-0.6b </dev/null", "env -u HOME -u VASE_CACHE -u XDG_CACHE_HOME "),
+                     {"HOME", "--cache-dir"});
+}
+
+TEST_F(CliSafety, EmptyFileNamesAreRefused) {
+  for (const std::string flag : {"--log-evictions", "--dump-logits", "--file"}) {
+    expect_usage_error(run(flag + " ''"), {flag, "empty"});
+  }
+}
+
+TEST_F(CliSafety, APromptMayLookLikeAFlag) {
+  const Outcome o = run("--temp 0 --max-tokens 3 --", "--json");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out, "abc");
+  expect_usage_error(run("--", "--json --raw"), {"unexpected", "--raw"});
+}
+
+TEST_F(CliSafety, AnInterruptedPromptTellsHowFarItWasRead) {
+  const std::string prompt = in_directory("prompt");
+  std::ofstream(prompt) << std::string(1000000, 'x');
+  const Outcome o = vase("run --raw --threads 1 --model " + model_.path() + " --file " + prompt + " </dev/null",
+                         "timeout --foreground --preserve-status -s INT 2 ");
+  EXPECT_EQ(o.code, 130) << o.err;
+  EXPECT_NE(o.err.find(" of 1000000 prompt tokens read in "), std::string::npos) << o.err;
+  EXPECT_EQ(o.err.find("\n0 of "), std::string::npos) << o.err;
+}
+
 }  // namespace
 }  // namespace vase
