@@ -122,6 +122,7 @@ TEST_F(Cli, BadValuesAreNamedWithWhatIsAllowed) {
     }
   }
   expect_usage_error(run("--temp nan"), {"--temp", "allowed"});
+  expect_usage_error(run("--temp 0.0001"), {"--temp", "0.001 to 100"});
   expect_usage_error(run("--top-p 0"), {"--top-p", "allowed", "from 0.000001 to 1"});
   expect_usage_error(run("--repeat-penalty 0"), {"from 0.01 to 100"});
   expect_usage_error(run("--seed 1 --seed 2"), {"--seed is given more than once"});
@@ -210,12 +211,16 @@ TEST_F(Cli, BadPrompts) {
   expect_usage_error(run("", "''"), {"empty"});
   expect_usage_error(run("", ""), {"empty"});
   expect_usage_error(run("", "\"$(printf 'ab\\377')\""), {"UTF-8", "byte 2"});
+  for (const std::string flag : {"--system", "--stop"}) {
+    expect_usage_error(vase("run --model /nonexistent " + flag + " \"$(printf 'ab\\377')\" hi"), {flag, "UTF-8", "byte 2"});
+  }
+  expect_usage_error(vase("run --model /nonexistent --stop '' hi"), {"--stop", "empty"});
   const Outcome too_long = run("--ctx 5", "0123456789");
   expect_usage_error(too_long, {"10 tokens", "5"});
   EXPECT_EQ(too_long.err.find("KV memory"), std::string::npos);
   expect_usage_error(run("--file /tmp x"), {});
   expect_usage_error(run("--file /", ""), {"directory"});
-  EXPECT_EQ(run("--file /nonexistent", "").code, 1);
+  EXPECT_EQ(run("--file /nonexistent", "").err, "vase: cannot read --file /nonexistent: No such file or directory\n");
   expect_usage_error(run("one two"), {"quotes"});
 }
 
