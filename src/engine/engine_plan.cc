@@ -132,7 +132,6 @@ EnginePlan plan_engine(const ModelShape& shape, const Policy& policy, const Cach
   const int largest = policy.evicts() ? kMaxBudget : context;
   int budget = policy.evicts() ? cache.budget : context;
   if (cache.budget_mib > 0) budget = solve_budget(shape, policy, cache, engine, largest);
-  if (policy.evicts()) policy.validate(budget, cache.buffer);
   EnginePlan plan = plan_for(shape, policy, cache, engine, budget);
   plan.context = policy.evicts() ? context : plan.cache.capacity;
   return plan;

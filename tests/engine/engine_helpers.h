@@ -1,6 +1,8 @@
 // What the engine's tests share: session options without end of text, and what sessions have said.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -8,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/resident.h"
 #include "support/tiny_gguf.h"
 #include "vase/engine.h"
 
@@ -50,6 +53,17 @@ inline std::vector<std::vector<int32_t>> kept_of(const Session& s) {
   std::vector<std::vector<int32_t>> all;
   for (const EvictionRecord& r : s.evictions()) all.push_back(r.kept);
   return all;
+}
+
+// KiB by which resident memory grows from the 500th to the last of `tokens` generated tokens.
+inline long growth_kib(Engine& engine, std::vector<int32_t> prompt, int tokens) {
+  const auto session = engine.submit(std::move(prompt), options(tokens));
+  long early = 0;
+  while (engine.step({}) > 0) {
+    if (session->generated_tokens() == 500) early = resident_kib();
+  }
+  EXPECT_EQ(session->generated_tokens(), tokens);
+  return resident_kib() - early;
 }
 
 }  // namespace vase::test

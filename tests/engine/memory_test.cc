@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "engine/engine_helpers.h"
 #include "engine/engine_plan.h"
 #include "support/resident.h"
 #include "support/tiny_gguf.h"
@@ -25,16 +26,7 @@ TEST(Memory, ResidentSizeIsFlat) {
   const auto model = Model::load(file.path());
   for (int prompt : {10, 2560}) {
     Engine engine(model, Policy::parse("vase-attnv"), {.budget = 256, .buffer = 64}, {.threads = 2});
-    SessionOptions o;
-    o.max_tokens = 20000;
-    o.ignore_eos = true;
-    const auto s = engine.submit(test::tiny_text(prompt), o);
-    long early = 0;
-    while (engine.step([](Session&, std::string_view) {}) > 0) {
-      if (s->generated_tokens() == 500) early = test::resident_kib();
-    }
-    EXPECT_EQ(s->generated_tokens(), 20000);
-    EXPECT_LE(test::resident_kib() - early, 1024) << "prompt of " << prompt;
+    EXPECT_LE(test::growth_kib(engine, test::tiny_text(prompt), 20000), 1024) << "prompt of " << prompt;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "engine/engine_helpers.h"
 #include "support/edit_gguf.h"
 #include "support/kl.h"
 #include "support/llama_oracle.h"
@@ -99,16 +100,8 @@ TEST_F(RealModel, ResidentSizeIsFlat) {
   const auto model = Model::load(path_);
   for (const size_t prompt : {size_t(40), kTokens}) {
     Engine engine(model, Policy::parse("vase-attnv"), {.budget = 64, .buffer = 32}, {.threads = 2});
-    SessionOptions options;
-    options.max_tokens = 4000;
-    options.ignore_eos = true;
-    const auto session = engine.submit({tokens_.begin(), tokens_.begin() + prompt}, options);
-    long early = 0;
-    while (engine.step([](Session&, std::string_view) {}) > 0) {
-      if (session->generated_tokens() == 500) early = test::resident_kib();
-    }
-    EXPECT_EQ(session->generated_tokens(), 4000);
-    EXPECT_LE(test::resident_kib() - early, 1024) << "after a prompt of " << prompt;
+    const long growth = test::growth_kib(engine, {tokens_.begin(), tokens_.begin() + prompt}, 4000);
+    EXPECT_LE(growth, 1024) << "after a prompt of " << prompt;
   }
 }
 
