@@ -20,16 +20,24 @@ enum class Prefill : uint8_t {
 // Which implementation computes attention over slots.
 enum class AttentionPath : uint8_t { kFused, kReference };
 
+// What position a kept key counts as.
+enum class Positions : uint8_t {
+  kText,   // its position in the text, for ever (default)
+  kCache,  // keys move up as tokens before them go, so that positions have no gaps (StreamingLLM, arXiv 2309.17453)
+};
+
 // KV memory and what is kept in it. Behaviour.
 struct CacheOptions {
   int budget = 1024;             // M: slots per layer and KV head right after an eviction, buffer included (tokens)
   double budget_mib = 0;         // > 0: solve M from this many MiB for all sequences together, everything included
-  int buffer = 64;               // R: newest tokens that always stay, and the eviction period (tokens)
+  int buffer = 64;               // R: newest tokens that always stay (tokens)
+  int period = 0;                // tokens from one eviction to the next; 0 = R. A head holds up to M + period slots
   RowType key_type = RowType::kF16;
   RowType value_type = RowType::kF16;
   Prefill prefill = Prefill::kEvicting;
   int max_prompt = 0;            // with kDense: longest prompt (tokens); ignored otherwise
   Trigger trigger = Trigger::kGeneral;
+  Positions positions = Positions::kText;
   int context = 0;               // positions a sequence may reach, at most 16,777,216; 0 = 1,048,576. Costs no memory,
                                  // except with the policy `full`: there it is the capacity, and 0 = trained context.
 };

@@ -1,10 +1,6 @@
 // A policy is three small parts: protect, score, select. It sees one KV head of one sequence at a time and is a
 // pure function of the view, the budget and the random draws. It never touches the cache: the engine applies
 // the plan that it returns.
-//
-// Words (docs/layouts.md): M budget, R buffer, n slots used at the eviction, C = n - R candidates, K = M - R kept.
-// Candidates have logical indices 0 .. C-1: ascending position, or the gather order of the last eviction when the
-// policy's order is Order::kScore. Every span that is "per candidate" has C elements in that order.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "vase/rows.h"
+#include "vase/head_view.h"
 
 namespace vase {
-
-// What the engine must keep for a policy. Anything not asked for costs neither memory nor time.
-struct PolicyNeeds {
-  bool attention = false;    // window attention mass per slot (docs/policies.md 3.1, before smoothing)
-  bool value_range = false;  // max - min of each value row, stored once when the row is appended
-};
 
 // How candidates are ordered after an eviction (smoothing and ties follow it).
 enum class Order : uint8_t {
@@ -36,22 +26,11 @@ enum class Trigger : uint8_t {
   kParity,   // the authors' rule: one token appended, n > M and n mod R == 0; needs M mod R == 0 and dense prefill
 };
 
-// One head at the moment of an eviction. Spans that the policy did not ask for are empty.
-struct HeadView {
-  int budget = 0;                         // M
-  int buffer = 0;                         // R; the newest R slots are not among the candidates
-  int prompt_tokens = 0;                  // P: positions below it belong to the prompt
-  int group = 1;                          // G query heads share this KV head
-  std::span<const int32_t> positions;     // [C] absolute position of each candidate
-  std::span<const float> attention;       // [C] sum over the W window queries and the G heads of the probabilities
-                                          //     normalised over the candidates; divide by W * G for the mean
-  int attention_rows = 0;                 // W * G: number of probability rows summed in `attention`
-  std::span<const float> value_range;     // [C]
-  RowsView keys;                          // [C] rows of head_dim, post-RoPE at their original positions
-  RowsView values;                        // [C] rows of head_dim
-
-  int candidates() const { return static_cast<int>(positions.size()); }
-  int keep() const { return budget - buffer; }  // K
+// Which heads hold the same tokens.
+enum class Share : uint8_t {
+  kHead,   // every KV head of every layer evicts for itself (default)
+  kLayer,  // all KV heads of a layer keep the same positions: scores are averaged over them
+  kModel,  // the KV heads of equal number of all layers keep the same positions: scores are averaged over the layers
 };
 
 // Random draws for one head at one eviction. The default is counter-based (Philox), keyed by seed, sequence,
@@ -78,6 +57,9 @@ struct PolicyScratch {
   std::vector<uint32_t> order;          // [C] claiming order; held by Claims through all three parts
   std::vector<uint32_t> pool;           // [C] candidate indices. Free in claim() and score(); in select() it is the
                                         //     `pool` that the selector is handed
+  std::vector<float> log_weight;        // [C] what each candidate will carry; in select() the selector may change it
+  std::vector<float> mixed, term;       // [C] of a mixture of scores, while its terms run
+  std::vector<float> shared;            // [C] sum of the scores of heads that share what they keep
   // Free for any part.
   std::vector<float> energy;            // [C]
   std::vector<float> draws;             // [C]
@@ -133,6 +115,11 @@ class Claims {
   bool truncated_ = false;
 };
 
+// The heads of a model, for parts that were made for a certain one.
+struct ModelHeads {
+  int layers = 0, kv_heads = 0, group = 0, head_dim = 0;
+};
+
 // Claims tokens that must survive. Rules run in the policy's order; the newest R are protected before any rule.
 class Protector {
  public:
@@ -143,6 +130,9 @@ class Protector {
   virtual int sinks() const { return 0; }
   // Whether the rule protects every prompt token, as far as they fit.
   virtual bool protects_prompt() const { return false; }
+  // Whether the rule looks at positions alone, so that it claims the same tokens in all heads; only such rules go with
+  // Share::kLayer and kModel.
+  virtual bool by_position() const { return false; }
   // Smallest K = M - R that holds what the rule promises; validate() refuses less.
   virtual int smallest_keep() const { return 1; }
   // Canonical text, e.g. "sinks:4".
@@ -156,6 +146,8 @@ class Scorer {
   virtual PolicyNeeds needs() const { return {}; }
   virtual void score(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch,
                      std::span<float> out) const = 0;
+  // Throws Error(kUsage) when the scorer was made for another model; for those that read a file.
+  virtual void check(const ModelHeads&) const {}
   virtual std::string text() const = 0;
 };
 
@@ -164,6 +156,7 @@ class Scorer {
 class Selector {
  public:
   virtual ~Selector() = default;
+  virtual PolicyNeeds needs() const { return {}; }
   virtual void select(const HeadView& head, std::span<const float> scores, std::span<uint32_t> pool, bool ordered,
                       RandomDraws& draws, PolicyScratch& scratch, std::span<uint32_t> out) const = 0;
   virtual std::string text() const = 0;
@@ -176,6 +169,27 @@ struct PolicyInfo {
   std::string text;     // the composition that the preset stands for
 };
 
+// A part that a policy's text can name.
+struct PartInfo {
+  struct Parameter {
+    std::string_view name;      // "" for the option without a name, as in "sinks:4"
+    std::string_view fallback;  // default
+    std::string_view allowed;   // with units
+    std::string_view meaning;
+  };
+  std::string_view kind;     // "protect", "score" or "select"
+  std::string_view name;
+  std::string_view summary;  // one line, with the formula
+  std::string_view source;   // paper or "control"
+  std::span<const Parameter> parameters;
+};
+
+// What a plan was made from, for people who compare it with their own.
+struct PlanTrace {
+  std::vector<float> scores;        // [C]
+  std::vector<uint32_t> protected_;  // candidates that the rules have claimed, in claiming order
+};
+
 // A complete policy. `full` (never evicts) has no parts.
 class Policy {
  public:
@@ -184,11 +198,14 @@ class Policy {
   // points at the wrong word and names the nearest.
   static Policy parse(std::string_view text);
   static const std::vector<PolicyInfo>& presets();
+  // All parts: protectors in the order in which they run, then scorers, then selectors.
+  static std::vector<PartInfo> parts();
 
   bool evicts() const { return scorer_ != nullptr; }
   PolicyNeeds needs() const;
   std::string text() const;  // canonical composition; parse(text()) is the same policy
   Order order = Order::kPosition;
+  Share share = Share::kHead;
 
   // Tokens that the `sinks` rule protects.
   int sinks() const;
@@ -196,14 +213,25 @@ class Policy {
   bool protects_prompt() const;
   // Smallest M that validate() accepts with this R: R + 1, or R + sinks + 1, or R + the value slots asked for.
   int64_t smallest_budget(int buffer) const;
-  // Throws Error(kUsage) when the parts cannot work with this budget (numbers and the smallest that works named).
+  // Throws Error(kUsage) when the parts cannot work with this budget (numbers and the smallest that works named), or not
+  // with one another.
   void validate(int budget, int buffer) const;
+  // Throws Error(kUsage) when a part was made for another model.
+  void check(const ModelHeads& heads) const;
 
   // Writes the K kept candidates of `head` to kept (size K): distinct, in ascending logical index when order is
   // kPosition, else in the order in which the parts returned them (protected first). Needs 1 <= K <= C. Allocates
   // nothing when the scratch has been reserved for C and head_dim. Throws Error(kUsage) when the sizes do not fit, or
   // when a part returns a candidate twice or one that does not exist; `kept` is undefined then.
-  void plan(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<uint32_t> kept) const;
+  // Afterwards scratch.log_weight[c] is what candidate c is to carry, when the policy needs log-weights.
+  void plan(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<uint32_t> kept,
+            PlanTrace* trace = nullptr) const;
+
+  // The same for heads that share what they keep (Share::kLayer, kModel): one plan for all of them, with the mean of
+  // their scores. Their candidates have the same positions in the same order. draws: one for each head, for its scores;
+  // rules and selection take the first.
+  void plan_shared(std::span<const HeadView> heads, std::span<RandomDraws* const> draws, PolicyScratch& scratch,
+                   std::span<uint32_t> kept) const;
 
   Policy() = default;  // `full`
   // A scorer and a selector, or neither (`full`, whatever the rules). Throws Error(kUsage) for one without the other.
@@ -211,6 +239,12 @@ class Policy {
          std::shared_ptr<const Selector> selector);
 
  private:
+  void check_share() const;
+  void plan_with(std::span<const HeadView> heads, std::span<RandomDraws* const> draws, PolicyScratch& scratch,
+                 std::span<uint32_t> kept, PlanTrace* trace) const;
+  void score_heads(std::span<const HeadView> heads, std::span<RandomDraws* const> draws, PolicyScratch& scratch,
+                   std::span<float> scores) const;
+
   std::vector<std::shared_ptr<const Protector>> protectors_;
   std::shared_ptr<const Scorer> scorer_;
   std::shared_ptr<const Selector> selector_;

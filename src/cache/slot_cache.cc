@@ -42,7 +42,7 @@ SlotCache::SlotCache(const CacheShape& shape, bool poison)
   positions_ = carve<int32_t>(cursor, slots);
   order_ = carve<uint32_t>(cursor, slots);
   if (shape.needs.value_range) value_range_ = carve<float>(cursor, slots);
-  if (shape.needs.attention) attention_ = carve<float>(cursor, slots);
+  if (shape.needs.attention != AttentionRecord::kNone) attention_ = carve<float>(cursor, slots);
   for (size_t head = 0; head < shape.heads(); ++head) poison_rows(head, 0, shape.capacity);
 }
 

@@ -25,7 +25,7 @@ struct CacheShape {
 
   size_t key_row() const { return row_element_bytes(key_type) * padded_row(head_dim); }      // bytes
   size_t value_row() const { return row_element_bytes(value_type) * padded_row(head_dim); }  // bytes
-  size_t metadata() const { return 8 + (needs.value_range ? 4 : 0) + (needs.attention ? 4 : 0); }  // bytes per slot
+  size_t metadata() const { return 8 + (needs.value_range ? 4 : 0) + (needs.attention != AttentionRecord::kNone ? 4 : 0); }  // bytes per slot
   size_t heads() const { return size_t(layers) * sequences * kv_heads; }
 };
 

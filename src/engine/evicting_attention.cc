@@ -19,7 +19,7 @@ size_t unit_scratch(const CacheShape& shape, const AttentionSetup& setup) {
                                     .group = setup.eviction.group,
                                     .tokens = tokens,
                                     .slots_before = shape.capacity - tokens};
-    if (shape.needs.attention) args.mass = {.sum = &some_mass, .candidates = shape.capacity};
+    if (shape.needs.attention != AttentionRecord::kNone) args.mass = {.sum = &some_mass, .candidates = shape.capacity};
     return kernels::slot_attention_scratch(args);
   };
   return (std::max(floats(1), floats(setup.max_run)) + 15) / 16 * 16;  // units start on their own cache lines
@@ -109,7 +109,7 @@ kernels::SlotAttentionArgs EvictingAttention::arguments(const model::LayerInputs
                                   .out = in.out + offset,
                                   .out_token_stride = token_stride,
                                   .out_head_stride = shape.head_dim};
-  if (shape.needs.attention && head.used() > run.candidates) {
+  if (shape.needs.attention != AttentionRecord::kNone && head.used() > run.candidates) {
     args.mass = {.sum = head.attention().data(),
                  .candidates = run.candidates,
                  .first_token = std::max(0, run.candidates - args.slots_before)};

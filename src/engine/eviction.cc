@@ -50,7 +50,7 @@ void evict_head(const EvictionSetup& setup, const Sequence& sequence, int layer,
                 .keys = head.keys(),
                 .values = head.values()};
   view.keys.slots = view.values.slots = slots.data();
-  if (needs.attention) {
+  if (needs.attention != AttentionRecord::kNone) {
     const std::span<const float> mass = head.attention();
     for (int i = 0; i < candidates; ++i) scratch.attention[i] = mass[slots[i]];
     view.attention = std::span(scratch.attention).first(candidates);

@@ -6,6 +6,8 @@
 #include "policies/part_options.h"
 #include "policies/parts.h"
 #include "policies/presets.h"
+#include "policies/score/mixture.h"
+#include "policies/score_terms.h"
 #include "policies/select/top.h"
 #include "policies/words.h"
 #include "vase/error.h"
@@ -13,12 +15,14 @@
 namespace vase {
 namespace {
 
+using namespace std::string_view_literals;
+
 constexpr std::string_view kBlanks = " \t\r\n";
 
 template <typename Part>
-std::vector<std::string_view> names_of(std::span<const PartEntry<Part>> parts) {
+std::vector<std::string_view> names_of(std::span<const PartEntry<Part>* const> parts) {
   std::vector<std::string_view> names;
-  for (const auto& part : parts) names.push_back(part.name);
+  for (const auto* part : parts) names.push_back(part->name);
   return names;
 }
 
@@ -31,15 +35,16 @@ struct Parsed {
 
 // pieces: "name" or "name:option", then further options.
 template <typename Part>
-Parsed<Part> parse_part(std::span<const Word> pieces, std::string_view kind, std::span<const PartEntry<Part>> parts) {
+Parsed<Part> parse_part(std::span<const Word> pieces, std::string_view kind,
+                        std::span<const PartEntry<Part>* const> parts) {
   const size_t colon = pieces[0].text.find(':');
   const Word name = pieces[0].part(0, colon);
   std::vector<Word> options(pieces.begin() + 1, pieces.end());
   if (colon != std::string_view::npos) options.insert(options.begin(), pieces[0].part(colon + 1));
-  const auto entry = std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.name == name.text; });
+  const auto entry = std::find_if(parts.begin(), parts.end(), [&](const auto* p) { return p->name == name.text; });
   if (entry == parts.end()) fail_unknown(name, kind, names_of(parts));
   PartOptions reader(name, options);
-  auto part = entry->parse(reader);
+  auto part = (*entry)->parse(reader);
   reader.finish();
   return {static_cast<size_t>(entry - parts.begin()), std::move(part)};
 }
@@ -50,6 +55,22 @@ bool continues_rule(std::string_view piece) {
   return equals != std::string_view::npos && piece.find(':') > equals;
 }
 
+std::shared_ptr<const Scorer> parse_scorer(Word word) {
+  return parse_part(split(word, ",", false), "score", scorer_parts()).part;
+}
+
+// "0.5*a-0.5*b": one part stays itself, more become a mixture.
+std::shared_ptr<const Scorer> parse_score(Word word) {
+  std::vector<Mixture::Term> terms(1);
+  for (const ScoreTerm& term : split_terms(word)) {
+    if (!terms.back().factors.empty()) terms.emplace_back();
+    terms.back().weight = term.weight;
+    for (const Word& factor : term.factors) terms.back().factors.push_back(parse_scorer(factor));
+  }
+  if (terms.size() == 1 && terms[0].weight == 1 && terms[0].factors.size() == 1) return terms[0].factors[0];
+  return std::make_shared<Mixture>(std::move(terms));
+}
+
 class Draft {
  public:
   // Applies one "key=value" word.
@@ -58,15 +79,17 @@ class Draft {
     const bool append = equals > 0 && word.text[equals - 1] == '+';
     const Word key = word.part(0, equals - append);
     const Word value = word.part(equals + 1);
-    static constexpr std::array<std::string_view, 4> kKeys = {"protect", "score", "select", "order"};
+    static constexpr std::array<std::string_view, 5> kKeys = {"protect", "score", "select", "order",
+                                                              "share"};
     if (std::find(kKeys.begin(), kKeys.end(), key.text) == kKeys.end()) fail_unknown(key, "key", kKeys);
     if (append && key.text != "protect") fail_at(key, "only protect takes '+='");
     if (value.text.empty()) fail_at(value, quoted(word.text) + " needs a value");
     if (key.text == "protect") return protect(value, append);
     if (never_evicts_) fail_at(key, "'full' never evicts, so it takes no " + std::string(key.text));
-    if (key.text == "score") score_ = parse_part(split(value, ",", false), "score", scorer_parts()).part;
+    if (key.text == "score") score_ = parse_score(value);
     if (key.text == "select") select_ = parse_part(split(value, ",", false), "select", selector_parts()).part;
-    if (key.text == "order") order_ = parse_order(value);
+    if (key.text == "order") order_ = Order(parse_name(value, "order", std::array{"position"sv, "score"sv}));
+    if (key.text == "share") share_ = Share(parse_name(value, "share", std::array{"head"sv, "layer"sv, "model"sv}));
   }
 
   void start_from_preset(Word name) {
@@ -90,6 +113,7 @@ class Draft {
     }
     Policy policy(std::move(rules), std::move(score_), std::move(select_));
     policy.order = order_;
+    policy.share = share_;
     return policy;
   }
 
@@ -110,11 +134,11 @@ class Draft {
     }
   }
 
-  static Order parse_order(Word value) {
-    static constexpr std::array<std::string_view, 2> kNames = {"position", "score"};  // in the order of Order
-    const auto found = std::find(kNames.begin(), kNames.end(), value.text);
-    if (found == kNames.end()) fail_unknown(value, "order", kNames);
-    return Order(found - kNames.begin());
+  // Index of the value among `names`, which are in the order of their enum.
+  static size_t parse_name(Word value, std::string_view kind, std::span<const std::string_view> names) {
+    const auto found = std::find(names.begin(), names.end(), value.text);
+    if (found == names.end()) fail_unknown(value, kind, names);
+    return found - names.begin();
   }
 
   [[noreturn]] static void fail_unknown_preset(Word name) {
@@ -128,6 +152,7 @@ class Draft {
   std::shared_ptr<const Scorer> score_;
   std::shared_ptr<const Selector> select_;
   Order order_ = Order::kPosition;
+  Share share_ = Share::kHead;
 };
 
 }  // namespace

@@ -1,8 +1,10 @@
 // The text of a policy:
 //
 //   policy   = preset { override } | { override }          words separated by spaces
-//   override = "protect=" rules | "protect=none" | "protect+=" rules | "score=" part | "select=" part
-//            | "order=" ("position" | "score")
+//   override = "protect=" rules | "protect=none" | "protect+=" rules | "score=" score | "select=" part
+//            | "order=" ("position" | "score") | "share=" ("head" | "layer" | "model")
+//   score    = term { ("+" | "-") number "*" term }
+//   term     = [ number "*" ] part { "*" part }
 //   rules    = part { "," part }
 //   part     = name [ ":" option { "," option } ]
 //   option   = value | key "=" value | flag

@@ -16,12 +16,12 @@ std::optional<T> number(std::string_view text) {
   return value;
 }
 
+}  // namespace
+
 std::string shortest(double value) {
   char buffer[32];
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
-
-}  // namespace
 
 std::string Amount::text() const { return shortest(value) + (is_percent ? "%" : ""); }
 
@@ -65,6 +65,25 @@ int PartOptions::integer(std::string_view key, int fallback, int low, int high) 
                                std::to_string(high) + ", not " + quoted(option->value.text));
   }
   return *value;
+}
+
+double PartOptions::real(std::string_view key, double fallback, double low, double high) {
+  const Option* option = read(key);
+  if (!option) return fallback;
+  const auto value = number<double>(option->value.text);
+  if (!value || !(*value >= low && *value <= high)) {
+    fail_at(option->value, label(key) + " takes a number from " + shortest(low) + " to " + shortest(high) + ", not " +
+                               quoted(option->value.text));
+  }
+  return *value;
+}
+
+std::string PartOptions::file(std::string_view key) {
+  const Option* option = read(key);
+  if (!option || option->bare || option->value.text.empty()) {
+    fail_at(name_, label("") + " needs " + std::string(key) + "=FILE");
+  }
+  return std::string(option->value.text);
 }
 
 Amount PartOptions::amount(std::string_view key, Amount fallback) {

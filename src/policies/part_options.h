@@ -11,6 +11,9 @@
 
 namespace vase {
 
+// The number in its shortest form that reads back as the same.
+std::string shortest(double value);
+
 // A number of tokens: fixed, or a percentage of the budget M, rounded down.
 struct Amount {
   bool is_percent = false;
@@ -32,7 +35,9 @@ class PartOptions {
   // Each reads one option; a missing one gives the default. Throw Error(kUsage) that says what is allowed.
   // The key "" stands for the option without a name, as in "sinks:4".
   int integer(std::string_view key, int fallback, int low, int high);
+  double real(std::string_view key, double fallback, double low, double high);
   Amount amount(std::string_view key, Amount fallback);
+  std::string file(std::string_view key);  // path, as given; must be there
   bool on_off(std::string_view key, bool fallback);  // "key=on", "key=off", or "key" alone for on
   size_t choice(std::string_view key, size_t fallback, std::span<const std::string_view> names);
   bool has(std::string_view key) const;

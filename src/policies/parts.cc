@@ -1,37 +1,39 @@
 #include "policies/parts.h"
 
-#include "policies/protect/chance.h"
-#include "policies/protect/prompt.h"
-#include "policies/protect/sinks.h"
-#include "policies/protect/value.h"
-#include "policies/score/attention.h"
-#include "policies/score/leverage.h"
-#include "policies/score/uniform.h"
-#include "policies/score/value_size.h"
-#include "policies/select/sample.h"
-#include "policies/select/top.h"
-
 namespace vase {
 
-std::span<const PartEntry<Protector>> protector_parts() {
-  static constexpr PartEntry<Protector> kParts[] = {{"sinks", &Sinks::parse},
-                                                    {"prompt", &Prompt::parse},
-                                                    {"value", &LargeValues::parse},
-                                                    {"random", &Chance::parse}};
+#define VASE_ADDRESS(part) &part,
+
+std::span<const PartEntry<Protector>* const> protector_parts() {
+  static constexpr const PartEntry<Protector>* kParts[] = {VASE_PROTECTORS(VASE_ADDRESS)};
   return kParts;
 }
 
-std::span<const PartEntry<Scorer>> scorer_parts() {
-  static constexpr PartEntry<Scorer> kParts[] = {{"attention", &WindowAttention::parse},
-                                                 {"leverage", &Leverage::parse},
-                                                 {"uniform", &Uniform::parse},
-                                                 {"value", &ValueSize::parse}};
+std::span<const PartEntry<Scorer>* const> scorer_parts() {
+  static constexpr const PartEntry<Scorer>* kParts[] = {VASE_SCORERS(VASE_ADDRESS)};
   return kParts;
 }
 
-std::span<const PartEntry<Selector>> selector_parts() {
-  static constexpr PartEntry<Selector> kParts[] = {{"top", &Top::parse}, {"sample", &Sample::parse}};
+std::span<const PartEntry<Selector>* const> selector_parts() {
+  static constexpr const PartEntry<Selector>* kParts[] = {VASE_SELECTORS(VASE_ADDRESS)};
   return kParts;
+}
+
+namespace {
+
+template <typename Part>
+void append(std::string_view kind, std::span<const PartEntry<Part>* const> parts, std::vector<PartInfo>& out) {
+  for (const auto* part : parts) out.push_back({kind, part->name, part->summary, part->source, part->parameters});
+}
+
+}  // namespace
+
+std::vector<PartInfo> Policy::parts() {
+  std::vector<PartInfo> all;
+  append("protect", protector_parts(), all);
+  append("score", scorer_parts(), all);
+  append("select", selector_parts(), all);
+  return all;
 }
 
 }  // namespace vase

@@ -50,15 +50,15 @@ Policy::Policy(std::vector<std::shared_ptr<const Protector>> protectors, std::sh
   if (std::find(protectors_.begin(), protectors_.end(), nullptr) != protectors_.end()) {
     throw Error(ErrorCode::kUsage, "policy: a rule of protection is null");
   }
+  needs();  // throws when two parts do not go together
 }
 
 PolicyNeeds Policy::needs() const {
-  PolicyNeeds all = scorer_ ? scorer_->needs() : PolicyNeeds{};
-  for (const auto& rule : protectors_) {
-    const PolicyNeeds needs = rule->needs();
-    all.attention |= needs.attention;
-    all.value_range |= needs.value_range;
-  }
+  PolicyNeeds all;
+  if (!evicts()) return all;
+  all.add(scorer_->needs());
+  all.add(selector_->needs());
+  for (const auto& rule : protectors_) all.add(rule->needs());
   return all;
 }
 
@@ -68,7 +68,9 @@ std::string Policy::text() const {
   for (const auto& rule : protectors_) text += (text.empty() ? "protect=" : ",") + rule->text();
   if (!text.empty()) text += ' ';
   text += "score=" + scorer_->text() + " select=" + selector_->text();
-  return order == Order::kScore ? text + " order=score" : text;
+  if (order == Order::kScore) text += " order=score";
+  if (share != Share::kHead) text += share == Share::kLayer ? " share=layer" : " share=model";
+  return text;
 }
 
 int Policy::sinks() const {
@@ -87,8 +89,20 @@ int64_t Policy::smallest_budget(int buffer) const {
   return keep + buffer;
 }
 
+void Policy::check_share() const {
+  if (share == Share::kHead) return;
+  const auto fail = [](const std::string& message) { throw Error(ErrorCode::kUsage, "policy: " + message); };
+  for (const auto& rule : protectors_) {
+    if (rule->by_position()) continue;
+    fail("'" + rule->text() + "' differs from head to head, so heads cannot share what they keep; use share=head");
+  }
+  if (selector_->needs().log_weight) fail("log-weights belong to one head; '" + selector_->text() + "' needs share=head");
+  if (order == Order::kScore) fail("heads that share what they keep need order=position");
+}
+
 void Policy::validate(int budget, int buffer) const {
   if (!evicts()) return;
+  check_share();
   const auto fail = [](const std::string& message) { throw Error(ErrorCode::kUsage, message); };
   if (buffer < 1) {
     fail("buffer " + std::to_string(buffer) + " is too small; the newest 1 or more tokens are always kept");
@@ -103,26 +117,68 @@ void Policy::validate(int budget, int buffer) const {
   }
 }
 
-void Policy::plan(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<uint32_t> kept) const {
+void Policy::check(const ModelHeads& heads) const {
+  if (scorer_) scorer_->check(heads);
+}
+
+void Policy::plan(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<uint32_t> kept,
+                  PlanTrace* trace) const {
+  RandomDraws* const one = &draws;
+  plan_with({&head, 1}, {&one, 1}, scratch, kept, trace);
+}
+
+void Policy::plan_shared(std::span<const HeadView> heads, std::span<RandomDraws* const> draws, PolicyScratch& scratch,
+                         std::span<uint32_t> kept) const {
+  if (heads.empty() || heads.size() != draws.size()) {
+    throw Error(ErrorCode::kUsage, "plan: " + std::to_string(heads.size()) + " heads with " +
+                                       std::to_string(draws.size()) + " draws; give one draw per head, at least one");
+  }
+  plan_with(heads, draws, scratch, kept, nullptr);
+}
+
+// The mean of the heads' scores; scratch.shared holds the sum.
+void Policy::score_heads(std::span<const HeadView> heads, std::span<RandomDraws* const> draws, PolicyScratch& scratch,
+                         std::span<float> scores) const {
+  scorer_->score(heads[0], *draws[0], scratch, scores);
+  if (heads.size() == 1) return;
+  const auto sum = std::span(scratch.shared).first(scores.size());
+  std::copy(scores.begin(), scores.end(), sum.begin());
+  for (size_t h = 1; h < heads.size(); ++h) {
+    scorer_->score(heads[h], *draws[h], scratch, scores);
+    for (size_t c = 0; c < scores.size(); ++c) sum[c] += scores[c];
+  }
+  for (size_t c = 0; c < scores.size(); ++c) scores[c] = sum[c] / static_cast<float>(heads.size());
+}
+
+void Policy::plan_with(std::span<const HeadView> heads, std::span<RandomDraws* const> draws, PolicyScratch& scratch,
+                       std::span<uint32_t> kept, PlanTrace* trace) const {
   if (!evicts()) throw Error(ErrorCode::kUsage, "plan: the policy 'full' never evicts");
+  const HeadView& head = heads[0];
   check_sizes(head, kept);
   const int candidates = head.candidates(), keep = head.keep();
   scratch.reserve(candidates, head.keys.width);
   const auto claimed = std::span(scratch.claimed).first(candidates);
   std::fill(claimed.begin(), claimed.end(), uint8_t{0});
+  std::copy(head.log_weight.begin(), head.log_weight.end(), scratch.log_weight.begin());
   const bool ordered = order == Order::kScore;
 
   Claims claims(claimed, std::span(scratch.order).first(keep), keep, ordered);
-  for (const auto& rule : protectors_) rule->claim(head, draws, scratch, claims);
+  for (const auto& rule : protectors_) rule->claim(head, *draws[0], scratch, claims);
   scratch.protection_truncated += claims.truncated();
   std::copy(claims.order().begin(), claims.order().end(), kept.begin());
 
-  if (claims.count() < keep) {
-    const auto scores = std::span(scratch.scores).first(candidates);
-    scorer_->score(head, draws, scratch, scores);
+  const auto scores = std::span(scratch.scores).first(candidates);
+  if (claims.count() < keep || trace) {
+    score_heads(heads, draws, scratch, scores);
     scratch.nonfinite_scores +=
         std::count_if(scores.begin(), scores.end(), [](float score) { return !std::isfinite(score); });
-    selector_->select(head, scores, claims.unclaimed(scratch.pool), ordered, draws, scratch,
+  }
+  if (trace) {
+    trace->scores.assign(scores.begin(), scores.end());
+    trace->protected_.assign(claims.order().begin(), claims.order().end());
+  }
+  if (claims.count() < keep) {
+    selector_->select(head, scores, claims.unclaimed(scratch.pool), ordered, *draws[0], scratch,
                       kept.subspan(claims.count()));
   }
   mark_distinct(kept, claimed, *selector_);

@@ -13,9 +13,7 @@ void grow(std::vector<T>& v, size_t size) {
 }  // namespace
 
 void PolicyScratch::reserve(int candidates, int head_dim, int sketch) {
-  grow(scores, candidates);
-  grow(draws, candidates);
-  grow(energy, candidates);
+  for (auto* v : {&scores, &log_weight, &mixed, &term, &shared, &draws, &energy}) grow(*v, candidates);
   grow(gaussian, static_cast<size_t>(head_dim) * sketch);
   grow(row, padded_row(head_dim));
   grow(keys, candidates);
@@ -25,12 +23,14 @@ void PolicyScratch::reserve(int candidates, int head_dim, int sketch) {
 }
 
 size_t PolicyScratch::bytes_for(int candidates, int head_dim, int sketch) {
-  const size_t per_candidate = sizeof(float) * 3 + sizeof(double) + sizeof(uint8_t) + sizeof(uint32_t) * 2;
+  const size_t per_candidate = sizeof(float) * 7 + sizeof(double) + sizeof(uint8_t) + sizeof(uint32_t) * 2;
   return candidates * per_candidate + sizeof(float) * (size_t(head_dim) * sketch + padded_row(head_dim));
 }
 
 size_t PolicyScratch::bytes() const {
-  return sizeof(float) * (scores.size() + draws.size() + energy.size() + gaussian.size() + row.size()) +
+  size_t floats = gaussian.size() + row.size();
+  for (const auto* v : {&scores, &log_weight, &mixed, &term, &shared, &draws, &energy}) floats += v->size();
+  return sizeof(float) * floats +
          sizeof(double) * keys.size() + claimed.size() + sizeof(uint32_t) * (pool.size() + order.size());
 }
 

@@ -95,7 +95,7 @@ TEST_P(PolicyContract, LeavesAloneWhatItDoesNotAskFor) {
   const Policy policy = Policy::parse(GetParam());
   TestHead head({.prompt = 9});
   const auto kept = plan_of(policy, head.view);
-  if (!policy.needs().attention) head.view.attention = {};
+  if (policy.needs().attention == AttentionRecord::kNone) head.view.attention = {};
   if (!policy.needs().value_range) head.view.value_range = {};
   EXPECT_EQ(plan_of(policy, head.view), kept);
 }

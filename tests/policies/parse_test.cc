@@ -66,7 +66,7 @@ TEST(Parse, OverridesOfPresets) {
 TEST(Parse, NeedsFollowTheParts) {
   const auto needs = [](const char* text) {
     const PolicyNeeds n = Policy::parse(text).needs();
-    return std::make_pair(n.attention, n.value_range);
+    return std::make_pair(n.attention != AttentionRecord::kNone, n.value_range);
   };
   EXPECT_EQ(needs("full"), std::make_pair(false, false));
   EXPECT_EQ(needs("vase-attnv"), std::make_pair(true, true));

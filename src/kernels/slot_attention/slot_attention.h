@@ -27,12 +27,28 @@ inline constexpr int kSegment = 256;
 
 enum class Path : uint8_t { kReference, kFused };
 
-// Optional output: attention mass over the candidates (docs/policies.md 3.1, summed over tokens and group).
+// What the mass of a slot is, out of the probabilities p[token][head] over the candidates.
+enum class MassForm : uint8_t {
+  kSum,         // += sum over tokens and group of p
+  kSquares,     // += sum over tokens and group of p^2
+  kMax,         // = max of itself and every p
+  kRecurrence,  // token by token: when the largest p of the group reaches `threshold`, the gap since last_use becomes
+                // longest_gap if it is longer, and last_use becomes the token's position
+};
+
+// Optional output: attention mass over the candidates (docs/policies.md 3.1).
 struct MassArgs {
+  MassForm form = MassForm::kSum;
   float* sum = nullptr;    // [candidates], by slot; added to, never cleared. Null: no mass
-  int candidates = 0;      // C: slots [0, C) share one unit of mass per (token, head), whatever lies behind them
+  int candidates = 0;      // C: slots [0, C) share one unit of mass per (token, head), whatever lies behind them; with
+                           // C = slots() a token's own probabilities count
   int first_token = 0;     // tokens t >= first_token contribute
   float temperature = 1;   // probabilities from logits / temperature
+  // kRecurrence, instead of sum:
+  int32_t* last_use = nullptr;     // [candidates]
+  int32_t* longest_gap = nullptr;  // [candidates]
+  float threshold = 0;
+  int32_t position = 0;            // of the run's token 0; token t has position + t
 };
 
 struct SlotAttentionArgs {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policies/parts.h"
 #include "policies/protect/position_range.h"
 
 namespace vase {
@@ -40,5 +41,22 @@ void Prompt::claim(const HeadView& head, RandomDraws&, PolicyScratch& scratch, C
 std::string Prompt::text() const {
   return whole_ ? "prompt" : "prompt:first=" + first_.text() + ",last=" + last_.text();
 }
+
+namespace {
+
+constexpr PartInfo::Parameter kParameters[] = {
+    {"", "whole prompt", "tokens, or 0% to 100% of M",
+     "N at each end of the prompt"},
+    {"first", "0", "tokens, or 0% to 100% of M",
+     "at its start"},
+    {"last", "0", "tokens, or 0% to 100% of M",
+     "at its end"},
+};
+
+}  // namespace
+
+const PartEntry<Protector> kPromptPart = {
+    "prompt", &Prompt::parse,
+    "the whole prompt, or its ends", "arXiv 2609.03430, 2605.18053", kParameters};
 
 }  // namespace vase

@@ -19,6 +19,7 @@ class Prompt final : public Protector {
 
   void claim(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, Claims& claims) const override;
   bool protects_prompt() const override { return whole_; }
+  bool by_position() const override { return true; }
   std::string text() const override;
 
  private:

@@ -1,5 +1,6 @@
 #include "policies/protect/sinks.h"
 
+#include "policies/parts.h"
 #include "policies/protect/position_range.h"
 
 namespace vase {
@@ -13,5 +14,18 @@ void Sinks::claim(const HeadView& head, RandomDraws&, PolicyScratch& scratch, Cl
     if (!claims.add(candidate)) claims.mark_truncated();
   }
 }
+
+namespace {
+
+constexpr PartInfo::Parameter kParameters[] = {
+    {"", "4", "0 to 1048576 tokens",
+     "N"},
+};
+
+}  // namespace
+
+const PartEntry<Protector> kSinksPart = {
+    "sinks", &Sinks::parse,
+    "the first N tokens of the text", "arXiv 2309.17453", kParameters};
 
 }  // namespace vase

@@ -17,6 +17,7 @@ class Sinks final : public Protector {
   void claim(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, Claims& claims) const override;
   int sinks() const override { return tokens_; }
   int smallest_keep() const override { return tokens_ + 1; }
+  bool by_position() const override { return true; }
   std::string text() const override { return "sinks:" + std::to_string(tokens_); }
 
  private:

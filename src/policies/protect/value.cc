@@ -1,6 +1,7 @@
 #include "policies/protect/value.h"
 
 #include "policies/magnitude.h"
+#include "policies/parts.h"
 #include "policies/protect/fill.h"
 
 namespace vase {
@@ -23,5 +24,20 @@ std::string LargeValues::text() const {
   if (measure_ != kernels::Magnitude::kRange) (text += ",measure=") += kMagnitudeNames[static_cast<size_t>(measure_)];
   return text;
 }
+
+namespace {
+
+constexpr PartInfo::Parameter kParameters[] = {
+    {"", "25%", "tokens, or 0% to 100% of M",
+     "N, the size of the protected set that the rule leaves behind"},
+    {"measure", "range", "range, var, l2, absmax",
+     "magnitude of a value"},
+};
+
+}  // namespace
+
+const PartEntry<Protector> kValueRule = {
+    "value", &LargeValues::parse,
+    "the largest values, by max - min over the channels; sinks count in N", "arXiv 2606.03928", kParameters};
 
 }  // namespace vase

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "policies/parts.h"
+
 namespace vase {
 namespace {
 
@@ -29,5 +31,20 @@ std::string WindowAttention::text() const {
   if (!smooth_) return "attention:smooth=off";
   return divisor_ == kernels::Divisor::kFixed ? "attention:divisor=fixed" : "attention";
 }
+
+namespace {
+
+constexpr PartInfo::Parameter kParameters[] = {
+    {"smooth", "on", "on, off",
+     "average over 5 neighbours"},
+    {"divisor", "valid", "valid, fixed",
+     "of the average: neighbours that exist, or always 5"},
+};
+
+}  // namespace
+
+const PartEntry<Scorer> kAttentionPart = {
+    "attention", &WindowAttention::parse,
+    "mean probability that the newest R queries gave, over the candidates", "arXiv 2404.14469, 2606.03928", kParameters};
 
 }  // namespace vase

@@ -16,7 +16,7 @@ class WindowAttention final : public Scorer {
   WindowAttention(bool smooth, kernels::Divisor divisor) : smooth_(smooth), divisor_(divisor) {}
   static std::shared_ptr<const Scorer> parse(PartOptions& options);
 
-  PolicyNeeds needs() const override { return {.attention = true}; }
+  PolicyNeeds needs() const override { return {.attention = AttentionRecord::kWindowSum}; }
   void score(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<float> out) const override;
   std::string text() const override;
 

@@ -1,6 +1,7 @@
 #include "policies/score/leverage.h"
 
 #include "kernels/leverage/leverage.h"
+#include "policies/parts.h"
 
 namespace vase {
 namespace {
@@ -38,5 +39,20 @@ std::string Leverage::text() const {
   if (sketch_ == 0) return "leverage:sketch=off";
   return "leverage:sketch=" + std::to_string(sketch_) + ",resample=" + (resample_ ? "on" : "off");
 }
+
+namespace {
+
+constexpr PartInfo::Parameter kParameters[] = {
+    {"sketch", "20", "1 to 64 columns, off",
+     "columns of G; off takes the exact norms"},
+    {"resample", "on", "on, off",
+     "a new G at every eviction, or one for the sequence"},
+};
+
+}  // namespace
+
+const PartEntry<Scorer> kLeveragePart = {
+    "leverage", &Leverage::parse,
+    "|k G|^2 |v G|^2, G Gaussian: approximate CUR leverage", "arXiv 2509.15038, 2606.03928", kParameters};
 
 }  // namespace vase

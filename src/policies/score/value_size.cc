@@ -3,6 +3,7 @@
 #include <array>
 
 #include "policies/magnitude.h"
+#include "policies/parts.h"
 
 namespace vase {
 namespace {
@@ -28,5 +29,20 @@ std::string ValueSize::text() const {
   std::string text = "value:measure=" + std::string(kMagnitudeNames[static_cast<size_t>(measure_)]);
   return keep_small_ ? text + ",keep=small" : text;
 }
+
+namespace {
+
+constexpr PartInfo::Parameter kParameters[] = {
+    {"measure", "range", "range, var, l2, absmax",
+     "magnitude of a value"},
+    {"keep", "large", "large, small",
+     "which end is worth keeping"},
+};
+
+}  // namespace
+
+const PartEntry<Scorer> kValuePart = {
+    "value", &ValueSize::parse,
+    "magnitude of the value", "arXiv 2606.03928", kParameters};
 
 }  // namespace vase

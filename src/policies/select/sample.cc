@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/weighted_draw/weighted_draw.h"
+#include "policies/parts.h"
 
 namespace vase {
 
@@ -14,5 +15,9 @@ void Sample::select(const HeadView& head, std::span<const float> scores, std::sp
                                                      static_cast<int>(out.size()), ordered, scratch.keys);
   std::copy_n(pool.begin(), out.size(), out.begin());
 }
+
+const PartEntry<Selector> kSamplePart = {
+    "sample", &Sample::parse,
+    "weighted draw without replacement, the scores being the weights", "arXiv 2606.03928"};
 
 }  // namespace vase

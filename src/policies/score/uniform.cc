@@ -1,11 +1,9 @@
 // uniform - one U[0,1) per candidate and eviction: evicts at random (Random Attention, arXiv 2609.03430;
 // docs/policies.md 4.7). The control that any score must beat. No parameters.
-#pragma once
-
-#include "policies/part_options.h"
-#include "vase/policy.h"
+#include "policies/parts.h"
 
 namespace vase {
+namespace {
 
 class Uniform final : public Scorer {
  public:
@@ -16,5 +14,10 @@ class Uniform final : public Scorer {
   }
   std::string text() const override { return "uniform"; }
 };
+
+}  // namespace
+
+const PartEntry<Scorer> kUniformPart = {"uniform", &Uniform::parse, "one uniform number per candidate and eviction",
+                                               "control, arXiv 2609.03430"};
 
 }  // namespace vase

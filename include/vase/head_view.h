@@ -1,0 +1,91 @@
+// One KV head of one sequence at the moment of an eviction: what a policy may look at.
+//
+// Words (docs/layouts.md): M budget, R buffer, n slots used at the eviction, C = n - R candidates, K = M - R kept.
+// Candidates have logical indices 0 .. C-1: ascending position, or the gather order of the last eviction when the
+// policy's order is Order::kScore. The buffer follows as C .. n-1, ascending. Every span that is "per candidate" has C
+// elements in that order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "vase/rows.h"
+
+namespace vase {
+
+// What is kept per slot about the attention that it received. One policy keeps one record.
+enum class AttentionRecord : uint8_t {
+  kNone,
+  kWindowSum,      // sum over the window's queries and the group's heads of p, normalised over the candidates
+  kWindowSquares,  // the same sum of p squared
+  kWindowMax,      // largest such p
+  kLifetimeSum,    // sum of p, normalised over all slots used, over every query since the token was appended
+  kRecurrence,     // when a head of the group last gave p >= threshold, normalised over all slots used, and the longest
+                   // gap between two such tokens so far
+};
+
+// What the engine must keep for a policy. Anything not asked for costs neither memory nor time.
+struct PolicyNeeds {
+  AttentionRecord attention = AttentionRecord::kNone;  // 4 B per slot, 8 B for kRecurrence
+  float temperature = 1;     // of the window records: p from logits / temperature
+  float threshold = 0;       // of kRecurrence
+  bool value_range = false;  // max - min of each value row, stored once when the row is appended; 4 B per slot
+  bool log_weight = false;   // a number per slot that is added to its logits, 0 at birth; 4 B per slot
+  bool rope = false;         // how keys and queries were rotated; refused where positions are those of the cache
+  int queries = 0;           // the newest queries of the group, rotated: 4 B x head_dim each, per query head
+
+  // Adds what another part of the same policy needs. Throws Error(kUsage) when the two need different records of
+  // attention.
+  void add(const PolicyNeeds& other);
+};
+
+// The newest queries of one group, oldest first, as attention used them (rotated at their own positions).
+struct QueriesView {
+  const float* base = nullptr;  // [capacity][group][width], a ring
+  int capacity = 0;
+  int first = 0;                // ring index of the oldest
+  int count = 0;                // tokens held, <= capacity; the newest is the newest token in the cache
+  int group = 1;                // G
+  int width = 0;                // head_dim
+
+  // Query of head g of the w-th held token, w = 0 is the oldest.
+  std::span<const float> row(int w, int g) const {
+    const size_t token = static_cast<size_t>(first + w) % capacity;
+    return {base + (token * group + g) * width, static_cast<size_t>(width)};
+  }
+};
+
+// How the model rotates keys and queries at position p: channel pair f turns by p * frequencies[f].
+struct Rope {
+  std::span<const float> frequencies;  // [pairs] radians per position; channels behind the pairs are not rotated
+  bool adjacent = false;               // pair f is (2f, 2f + 1) instead of (f, f + pairs)
+  float magnitude = 1;                 // factor on rotated channels (YaRN)
+};
+
+struct HeadView {
+  int budget = 0;                         // M
+  int buffer = 0;                         // R; the newest R slots are not among the candidates
+  int prompt_tokens = 0;                  // P: positions below it belong to the prompt
+  int group = 1;                          // G query heads share this KV head
+  int layer = 0, kv_head = 0;
+  int64_t seen = 0;                       // tokens seen: the newest token has position seen - 1
+  std::span<const int32_t> positions;     // [C] absolute position of each candidate
+
+  std::span<const float> attention;       // [C] as the record that was asked for; empty for kRecurrence
+  int attention_rows = 0;                 // W * G: number of probability rows in a window record
+  std::span<const int32_t> last_use;      // [C] kRecurrence: position of the token that last used it; its own at first
+  std::span<const int32_t> longest_gap;   // [C] kRecurrence: 0 until it was used for the first time
+  std::span<const float> value_range;     // [C]
+  std::span<const float> log_weight;      // [C]
+  RowsView keys;                          // [n] rows of head_dim, rotated at their positions: candidates, then buffer
+  RowsView values;                        // [n] rows of head_dim
+  QueriesView queries;
+  Rope rope;
+
+  int candidates() const { return static_cast<int>(positions.size()); }
+  int slots() const { return candidates() + buffer; }  // n
+  int keep() const { return budget - buffer; }         // K
+};
+
+}  // namespace vase

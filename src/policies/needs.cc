@@ -1,0 +1,25 @@
+#include <algorithm>
+
+#include "vase/error.h"
+#include "vase/head_view.h"
+
+namespace vase {
+
+void PolicyNeeds::add(const PolicyNeeds& other) {
+  if (other.attention != AttentionRecord::kNone) {
+    const bool same = attention == other.attention && temperature == other.temperature && threshold == other.threshold;
+    if (attention != AttentionRecord::kNone && !same) {
+      throw Error(ErrorCode::kUsage, "policy: two parts need different records of attention (window or lifetime, form, "
+                                     "temperature); a policy keeps one, so give both parts the same options");
+    }
+    attention = other.attention;
+    temperature = other.temperature;
+    threshold = other.threshold;
+  }
+  value_range |= other.value_range;
+  log_weight |= other.log_weight;
+  rope |= other.rope;
+  queries = std::max(queries, other.queries);
+}
+
+}  // namespace vase
