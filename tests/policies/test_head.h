@@ -25,16 +25,24 @@ struct HeadShape {
   uint64_t seed = 1;      // of the content
 };
 
-// Owns random keys, values, attention and positions (0 .. 3, then ascending with gaps) of one head.
+// Owns what one head's view may hold, at random: positions (0 .. 7, then ascending with gaps), keys and values of n rows,
+// every record of attention, log-weights, the 64 newest queries, a rotation.
 class TestHead {
  public:
+  static constexpr int kQueries = 64;
+
   explicit TestHead(const HeadShape& shape);
   TestHead(TestHead&&) = default;
   TestHead& operator=(TestHead&&) = default;
 
-  HeadView view;
+  HeadView view;  // all of it; `attention` as a window sum
   std::vector<int32_t> positions;
-  std::vector<float> attention, value_range;
+  std::vector<float> attention, value_range, log_weight;
+  std::vector<int32_t> last_use, longest_gap;
+
+  // What the engine would show to a policy with these needs: anything else is empty, and the queries that the policy has
+  // not asked for are NaN. The result points to this head, and is good until the next call.
+  HeadView view_for(const PolicyNeeds& needs);
 
   // The same head with its candidates in another logical order: candidate i is this head's order[i].
   TestHead reordered(const std::vector<uint32_t>& order) const;
@@ -45,6 +53,8 @@ class TestHead {
 
   std::vector<uint32_t> slots_;
   std::vector<std::byte> keys_, values_;
+  std::vector<float> queries_, frequencies_;
+  std::vector<float> record_, asked_queries_;  // of view_for()
 };
 
 // Kept candidates of one plan with Philox draws.
