@@ -17,6 +17,8 @@ namespace {
 constexpr int kFreeRows = 40;  // behind the last slot used
 constexpr int kGuard = 24;     // floats around outputs
 constexpr float kSentinel = 1234.5f;
+constexpr int32_t kIntSentinel = -77;
+constexpr int32_t kRunPosition = 5000;  // of the run's first token
 
 void store(RowType type, std::byte* at, float x) {
   if (type == RowType::kF32) {
@@ -37,7 +39,10 @@ std::string ProblemShape::describe() const {
     << slots_before << ", keys " << name(k_type) << ", values " << name(v_type)
     << (strided ? ", strided" : "") << (misaligned ? ", misaligned" : "")
     << (log_weight ? ", log-weight" : "");
-  if (mass) s << ", mass over " << candidates << " from token " << first_token << " at " << temperature;
+  if (mass) {
+    s << ", mass of form " << static_cast<int>(form) << " over " << candidates << " from token " << first_token << " at "
+      << temperature;
+  }
   return s.str();
 }
 
@@ -73,6 +78,9 @@ AttentionProblem::AttentionProblem(const ProblemShape& shape)
   args_.mass.candidates = shape.candidates;
   args_.mass.first_token = shape.first_token;
   args_.mass.temperature = shape.temperature;
+  args_.mass.form = shape.form;
+  args_.mass.threshold = shape.threshold;
+  args_.mass.position = kRunPosition;
 }
 
 AttentionProblem::StoredRows::StoredRows(const ProblemShape& shape, RowType type_in, uint32_t seed)
@@ -101,14 +109,46 @@ float AttentionProblem::key(int slot, int channel) const {
   return row[channel];
 }
 
+namespace {
+
+// An array with guards around it.
+template <class T>
+struct Guarded {
+  Guarded(int size, T sentinel_in) : sentinel(sentinel_in), all(kGuard + size + kGuard, sentinel_in) {}
+  T* data() { return all.data() + kGuard; }
+  // The contents, once the guards have been checked.
+  std::vector<T> take() {
+    const auto untouched = [&](T x) { return x == sentinel; };
+    EXPECT_TRUE(std::all_of(all.begin(), all.begin() + kGuard, untouched)) << "wrote before an output";
+    EXPECT_TRUE(std::all_of(all.end() - kGuard, all.end(), untouched)) << "wrote behind an output";
+    return {all.begin() + kGuard, all.end() - kGuard};
+  }
+
+  T sentinel;
+  std::vector<T> all;
+};
+
+}  // namespace
+
 template <class Call>
 AttentionProblem::Result AttentionProblem::collect(Call call) const {
-  std::vector<float> out(kGuard + shape_.tokens * args_.out_token_stride + kGuard, kSentinel);
-  std::vector<float> mass(kGuard + shape_.candidates + kGuard, kSentinel);
-  std::fill_n(mass.begin() + kGuard, shape_.candidates, 0.0f);
+  const bool recurrence = shape_.mass && shape_.form == MassForm::kRecurrence;
+  Guarded<float> out(static_cast<int>(shape_.tokens * args_.out_token_stride), kSentinel);
+  Guarded<float> mass(shape_.candidates, kSentinel);
+  Guarded<int32_t> last_use(shape_.candidates, kIntSentinel), longest_gap(shape_.candidates, kIntSentinel);
+  std::fill_n(mass.data(), shape_.candidates, 0.0f);
+  for (int s = 0; s < shape_.candidates; ++s) {
+    last_use.data()[s] = s % 1000;
+    longest_gap.data()[s] = s % 3 == 0 ? 4999 - s % 1000 : 0;
+  }
   SlotAttentionArgs args = args_;
-  args.out = out.data() + kGuard;
-  if (shape_.mass) args.mass.sum = mass.data() + kGuard;
+  args.out = out.data();
+  if (recurrence) {
+    args.mass.last_use = last_use.data();
+    args.mass.longest_gap = longest_gap.data();
+  } else if (shape_.mass) {
+    args.mass.sum = mass.data();
+  }
   const size_t floats = slot_attention_scratch(args);
   std::vector<float> scratch(floats + kGuard, kSentinel);
   std::fill_n(scratch.begin(), floats, std::numeric_limits<float>::quiet_NaN());
@@ -123,18 +163,29 @@ AttentionProblem::Result AttentionProblem::collect(Call call) const {
       std::fill_n(row, shape_.head_dim, kSentinel);
     }
   }
-  if (shape_.mass) result.mass.assign(args.mass.sum, args.mass.sum + shape_.candidates);
-  std::fill_n(mass.begin() + kGuard, shape_.candidates, kSentinel);
   const auto untouched = [](float x) { return x == kSentinel; };
-  EXPECT_TRUE(std::all_of(out.begin(), out.end(), untouched)) << "wrote around out";
-  EXPECT_TRUE(std::all_of(mass.begin(), mass.end(), untouched)) << "wrote around mass";
+  EXPECT_TRUE(std::ranges::all_of(out.take(), untouched)) << "wrote between the rows of out";
   EXPECT_TRUE(std::all_of(scratch.begin() + floats, scratch.end(), untouched)) << "wrote behind the scratch";
+  if (recurrence) {
+    result.last_use = last_use.take();
+    result.longest_gap = longest_gap.take();
+  } else if (shape_.mass) {
+    result.mass = mass.take();
+  }
   return result;
 }
 
 AttentionProblem::Result AttentionProblem::run(Path path) const {
   return collect(
       [&](const SlotAttentionArgs& args, std::span<float> scratch) { slot_attention(path, args, scratch); });
+}
+
+AttentionProblem::Result AttentionProblem::run(Path path, float threshold) const {
+  return collect([&](const SlotAttentionArgs& args, std::span<float> scratch) {
+    SlotAttentionArgs changed = args;
+    changed.mass.threshold = threshold;
+    slot_attention(path, changed, scratch);
+  });
 }
 
 AttentionProblem::Result AttentionProblem::run_pieces(Path path, const std::vector<int>& order) const {
@@ -154,7 +205,8 @@ AttentionProblem::Result AttentionProblem::run_token_by_token(Path path) const {
       one.q = args.q + t * args.q_token_stride;
       one.out = args.out + t * args.out_token_stride;
       one.mass.first_token = 0;
-      if (t < args.mass.first_token) one.mass.sum = nullptr;
+      one.mass.position = args.mass.position + t;
+      if (t < args.mass.first_token) one.mass.sum = nullptr, one.mass.last_use = nullptr;
       std::vector<float> scratch(slot_attention_scratch(one));
       slot_attention(path, one, scratch);
     }

@@ -24,6 +24,8 @@ struct ProblemShape {
   int candidates = 0;
   int first_token = 0;
   float temperature = 1;
+  MassForm form = MassForm::kSum;
+  float threshold = 0;  // of MassForm::kRecurrence
   float free_fill = 0.0f / 0.0f;  // what free rows, gaps between rows and guards hold
   uint32_t seed = 1;
 
@@ -36,11 +38,14 @@ class AttentionProblem {
 
   struct Result {
     std::vector<float> out;   // [token][head][head_dim]
-    std::vector<float> mass;  // [candidates], empty without mass
+    std::vector<float> mass;  // [candidates], empty without mass and for kRecurrence
+    std::vector<int32_t> last_use, longest_gap;  // [candidates] of kRecurrence, else empty
   };
 
   // Fresh output, mass and scratch (filled with NaN); checks the guards afterwards.
   Result run(Path path) const;
+  // The same with another threshold.
+  Result run(Path path, float threshold) const;
   // Decode in pieces, the segments in the order given.
   Result run_pieces(Path path, const std::vector<int>& order) const;
   // The same run as `tokens` calls of one token each.

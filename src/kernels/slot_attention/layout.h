@@ -22,7 +22,7 @@ inline int visible_candidates(const SlotAttentionArgs& args, int token) {
 }
 
 inline bool has_mass(const SlotAttentionArgs& args, int token) {
-  return args.mass.sum != nullptr && token >= args.mass.first_token;
+  return args.mass.wanted() && token >= args.mass.first_token;
 }
 
 // Slots that are worked on at a time; prefill holds their rows in L1 beside the queries of a tile.
@@ -42,7 +42,7 @@ class Layout {
   Layout(const SlotAttentionArgs& args, float* scratch)
       : group_(args.group), padded_(padded_row(args.head_dim)) {
     const bool decode = args.tokens == 1;
-    const bool mass = args.mass.sum != nullptr;
+    const bool mass = args.mass.wanted();
     const int candidate_segments = mass ? (args.mass.candidates + kSegment - 1) / kSegment : 0;
     tile_tokens_ = std::clamp(kTileRows / group_, 1, args.tokens);
     rows_ = tile_tokens_ * group_;

@@ -44,28 +44,114 @@ HWY_INLINE void mass_factors(const SlotAttentionArgs& args, const Layout& layout
   for (int i = 0; i < segments; ++i) layout.mass_sum(i, row) = sum == 0 ? 0.0f : weight(i) / sum;
 }
 
-// mass[s] += sum over the group of p[g][s] * factor[g], for the first n slots of a segment.
-HWY_INLINE void add_segment_mass(const Layout& layout, const float* p, int segment, int row0, int n,
-                                 float* mass) {
-  const F32 d;
-  const int group = layout.group();
-  int s = 0;
-  for (; s + kLanes <= n; s += kLanes) {
-    F32V sum = load_row(d, mass + s);
-    for (int g = 0; g < group; ++g) {
-      sum = hn::MulAdd(load_row(d, p + g * kProbStride + s), hn::Set(d, layout.mass_sum(segment, row0 + g)),
-                       sum);
-    }
-    hn::StoreU(sum, d, mass + s);
+// The probabilities of one segment's candidates for one token: row g of the group times its factor.
+struct SegmentProbs {
+  const float* p;       // [group][kProbStride]
+  const float* factor;  // [group]
+  int group;
+
+  HWY_INLINE F32V at(F32 d, int g, int s) const {
+    return hn::Mul(load_row(d, p + g * kProbStride + s), hn::Set(d, factor[g]));
   }
-  for (; s < n; ++s) {
-    for (int g = 0; g < group; ++g) mass[s] += p[g * kProbStride + s] * layout.mass_sum(segment, row0 + g);
+  HWY_INLINE float at(int g, int s) const { return p[g * kProbStride + s] * factor[g]; }
+  HWY_INLINE F32V largest(F32 d, int s) const {
+    F32V max = at(d, 0, s);
+    for (int g = 1; g < group; ++g) max = hn::Max(max, at(d, g, s));
+    return max;
+  }
+  HWY_INLINE float largest(int s) const {
+    float max = at(0, s);
+    for (int g = 1; g < group; ++g) max = std::max(max, at(g, s));
+    return max;
+  }
+};
+
+// The forms of mass: how a slot's record changes, for a vector of slots from s and for the slot s.
+struct SumForm {
+  float* sum;
+  HWY_INLINE void update(F32 d, const SegmentProbs& probs, int s) const {
+    F32V total = load_row(d, sum + s);
+    for (int g = 0; g < probs.group; ++g) {
+      total = hn::MulAdd(load_row(d, probs.p + g * kProbStride + s), hn::Set(d, probs.factor[g]), total);
+    }
+    hn::StoreU(total, d, sum + s);
+  }
+  HWY_INLINE void update(const SegmentProbs& probs, int s) const {
+    for (int g = 0; g < probs.group; ++g) sum[s] += probs.at(g, s);
+  }
+};
+
+struct SquaresForm {
+  float* sum;
+  HWY_INLINE void update(F32 d, const SegmentProbs& probs, int s) const {
+    F32V total = load_row(d, sum + s);
+    for (int g = 0; g < probs.group; ++g) {
+      const F32V p = probs.at(d, g, s);
+      total = hn::MulAdd(p, p, total);
+    }
+    hn::StoreU(total, d, sum + s);
+  }
+  HWY_INLINE void update(const SegmentProbs& probs, int s) const {
+    for (int g = 0; g < probs.group; ++g) sum[s] += probs.at(g, s) * probs.at(g, s);
+  }
+};
+
+struct MaxForm {
+  float* sum;
+  HWY_INLINE void update(F32 d, const SegmentProbs& probs, int s) const {
+    hn::StoreU(hn::Max(load_row(d, sum + s), probs.largest(d, s)), d, sum + s);
+  }
+  HWY_INLINE void update(const SegmentProbs& probs, int s) const { sum[s] = std::max(sum[s], probs.largest(s)); }
+};
+
+struct RecurrenceForm {
+  int32_t *last_use, *longest_gap;
+  float threshold;
+  int32_t position;  // of the token
+
+  HWY_INLINE void update(F32 d, const SegmentProbs& probs, int s) const {
+    const hn::RebindToSigned<F32> di;
+    const auto used = hn::RebindMask(di, hn::Ge(probs.largest(d, s), hn::Set(d, threshold)));
+    const auto now = hn::Set(di, position);
+    const auto last = hn::LoadU(di, last_use + s), longest = hn::LoadU(di, longest_gap + s);
+    hn::StoreU(hn::IfThenElse(used, hn::Max(longest, hn::Sub(now, last)), longest), di, longest_gap + s);
+    hn::StoreU(hn::IfThenElse(used, now, last), di, last_use + s);
+  }
+  HWY_INLINE void update(const SegmentProbs& probs, int s) const {
+    if (!(probs.largest(s) >= threshold)) return;
+    longest_gap[s] = std::max(longest_gap[s], position - last_use[s]);
+    last_use[s] = position;
+  }
+};
+
+// Updates the first n slots of a segment.
+template <class Form>
+HWY_INLINE void update_segment(const Form& form, const SegmentProbs& probs, int n) {
+  const F32 d;
+  int s = 0;
+  for (; s + kLanes <= n; s += kLanes) form.update(d, probs, s);
+  for (; s < n; ++s) form.update(probs, s);
+}
+
+HWY_INLINE void update_segment(const MassArgs& mass, int token, int segment, const SegmentProbs& probs, int n) {
+  const int first = segment * kSegment;
+  switch (mass.form) {
+    case MassForm::kSum:
+      return update_segment(SumForm{mass.sum + first}, probs, n);
+    case MassForm::kSquares:
+      return update_segment(SquaresForm{mass.sum + first}, probs, n);
+    case MassForm::kMax:
+      return update_segment(MaxForm{mass.sum + first}, probs, n);
+    case MassForm::kRecurrence:
+      return update_segment(RecurrenceForm{mass.last_use + first, mass.longest_gap + first, mass.threshold,
+                                           mass.position + token},
+                            probs, n);
   }
 }
 
-// Adds the mass of the tokens [first, first + tokens) of a tile to args.mass.sum.
+// Adds the mass of the tokens [first, first + tokens) of a tile.
 HWY_INLINE void add_mass(const SlotAttentionArgs& args, const Layout& layout, int first, int tokens) {
-  if (args.mass.sum == nullptr) return;
+  if (!args.mass.wanted()) return;
   for (int t = 0; t < tokens; ++t) {
     if (!has_mass(args, first + t)) continue;
     const int candidates = visible_candidates(args, first + t);
@@ -74,8 +160,9 @@ HWY_INLINE void add_mass(const SlotAttentionArgs& args, const Layout& layout, in
     for (int g = 0; g < args.group; ++g) mass_factors(args, layout, segments, row0 + g);
     for (int i = 0; i < segments; ++i) {
       const bool own = mass_needs_own_probs(args, first + t, i);
-      add_segment_mass(layout, own ? layout.mass_probs(i, row0) : layout.probs(i, row0), i, row0,
-                       slots_in_segment(candidates, i), args.mass.sum + i * kSegment);
+      const SegmentProbs probs = {own ? layout.mass_probs(i, row0) : layout.probs(i, row0),
+                                  &layout.mass_sum(i, row0), args.group};
+      update_segment(args.mass, first + t, i, probs, slots_in_segment(candidates, i));
     }
   }
 }

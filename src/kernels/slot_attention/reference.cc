@@ -8,9 +8,13 @@
 namespace vase::kernels::reference {
 namespace {
 
-// Views into the scratch: logits of all slots and one output row in double, one decoded row in float.
+bool recurrence(const SlotAttentionArgs& args) { return args.mass.wanted() && args.mass.form == MassForm::kRecurrence; }
+
+// Views into the scratch: logits of all slots, the group's largest probability of each slot (kRecurrence) and one
+// output row in double, one decoded row in float.
 struct Buffers {
   double* logits;
+  double* largest;
   double* out;
   float* row;
 };
@@ -19,8 +23,9 @@ Buffers carve(const SlotAttentionArgs& args, std::span<float> scratch) {
   void* base = scratch.data();
   size_t bytes = scratch.size_bytes();
   auto* doubles = static_cast<double*>(std::align(alignof(double), sizeof(double), base, bytes));
-  double* out = doubles + args.slots();
-  return {doubles, out, reinterpret_cast<float*>(out + args.head_dim)};
+  double* largest = doubles + args.slots();
+  double* out = largest + (recurrence(args) ? args.slots() : 0);
+  return {doubles, largest, out, reinterpret_cast<float*>(out + args.head_dim)};
 }
 
 RowsView with_width(RowsView rows, int width) {
@@ -68,28 +73,56 @@ void attend(const SlotAttentionArgs& args, int slots, const Buffers& buffers, fl
   for (int i = 0; i < args.head_dim; ++i) out[i] = static_cast<float>(buffers.out[i]);
 }
 
-void add_mass(const MassArgs& mass, int slots, const Buffers& buffers) {
+// Mass of head g of a token.
+void add_mass(const MassArgs& mass, int slots, int g, const Buffers& buffers) {
   const int candidates = std::min(mass.candidates, slots);
   const Softmax softmax(buffers.logits, candidates, mass.temperature);
-  for (int s = 0; s < candidates; ++s) mass.sum[s] += static_cast<float>(softmax.probability(s));
+  for (int s = 0; s < candidates; ++s) {
+    const double p = softmax.probability(s);
+    switch (mass.form) {
+      case MassForm::kSum:
+        mass.sum[s] += static_cast<float>(p);
+        break;
+      case MassForm::kSquares:
+        mass.sum[s] += static_cast<float>(p * p);
+        break;
+      case MassForm::kMax:
+        mass.sum[s] = std::max(mass.sum[s], static_cast<float>(p));
+        break;
+      case MassForm::kRecurrence:
+        buffers.largest[s] = g == 0 ? p : std::max(buffers.largest[s], p);
+        break;
+    }
+  }
+}
+
+// After the last head of a token.
+void note_uses(const MassArgs& mass, int slots, int32_t position, const Buffers& buffers) {
+  for (int s = 0; s < std::min(mass.candidates, slots); ++s) {
+    if (!(buffers.largest[s] >= mass.threshold)) continue;
+    mass.longest_gap[s] = std::max(mass.longest_gap[s], position - mass.last_use[s]);
+    mass.last_use[s] = position;
+  }
 }
 
 }  // namespace
 
 size_t scratch_floats(const SlotAttentionArgs& args) {
-  return 2 * (static_cast<size_t>(args.slots()) + args.head_dim + 1) + args.head_dim;
+  return 2 * (static_cast<size_t>(args.slots()) * (recurrence(args) ? 2 : 1) + args.head_dim + 1) + args.head_dim;
 }
 
 void slot_attention(const SlotAttentionArgs& args, std::span<float> scratch) {
   const Buffers buffers = carve(args, scratch);
   for (int t = 0; t < args.tokens; ++t) {
     const int slots = args.slots_before + t + 1;
+    const bool mass = args.mass.wanted() && t >= args.mass.first_token;
     for (int g = 0; g < args.group; ++g) {
       const float* q = args.q + t * args.q_token_stride + g * args.q_head_stride;
       compute_logits(args, q, slots, buffers);
       attend(args, slots, buffers, args.out + t * args.out_token_stride + g * args.out_head_stride);
-      if (args.mass.sum && t >= args.mass.first_token) add_mass(args.mass, slots, buffers);
+      if (mass) add_mass(args.mass, slots, g, buffers);
     }
+    if (mass && recurrence(args)) note_uses(args.mass, slots, args.mass.position + t, buffers);
   }
 }
 

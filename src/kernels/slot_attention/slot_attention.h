@@ -36,19 +36,22 @@ enum class MassForm : uint8_t {
                 // longest_gap if it is longer, and last_use becomes the token's position
 };
 
-// Optional output: attention mass over the candidates (docs/policies.md 3.1).
+// Optional output: attention mass over the candidates (docs/policies.md 3.1), out of the same logits as attention,
+// log-weights included. It is updated token by token in ascending order.
 struct MassArgs {
   MassForm form = MassForm::kSum;
-  float* sum = nullptr;    // [candidates], by slot; added to, never cleared. Null: no mass
+  float* sum = nullptr;    // [candidates], by slot; updated, never cleared. Null: no mass
   int candidates = 0;      // C: slots [0, C) share one unit of mass per (token, head), whatever lies behind them; with
                            // C = slots() a token's own probabilities count
   int first_token = 0;     // tokens t >= first_token contribute
   float temperature = 1;   // probabilities from logits / temperature
-  // kRecurrence, instead of sum:
+  // kRecurrence, instead of sum; null: no mass
   int32_t* last_use = nullptr;     // [candidates]
   int32_t* longest_gap = nullptr;  // [candidates]
   float threshold = 0;
   int32_t position = 0;            // of the run's token 0; token t has position + t
+
+  bool wanted() const { return form == MassForm::kRecurrence ? last_use != nullptr : sum != nullptr; }
 };
 
 struct SlotAttentionArgs {
