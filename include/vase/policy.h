@@ -55,15 +55,15 @@ struct PolicyScratch {
   std::vector<float> scores;            // [C] the scorer's `out`, then the selector's `scores`
   std::vector<uint8_t> claimed;         // [C] how each candidate is claimed; held by Claims through all three parts
   std::vector<uint32_t> order;          // [C] claiming order; held by Claims through all three parts
-  std::vector<uint32_t> pool;           // [C] candidate indices. Free in claim() and score(); in select() it is the
+  std::vector<uint32_t> pool;           // [n] candidate indices. Free in claim() and score(); in select() it is the
                                         //     `pool` that the selector is handed
   std::vector<float> log_weight;        // [C] what each candidate will carry; in select() the selector may change it
   std::vector<float> mixed, term;       // [C] of a mixture of scores, while its terms run
   std::vector<float> shared;            // [C] sum of the scores of heads that share what they keep
   // Free for any part.
-  std::vector<float> energy;            // [C]
-  std::vector<float> draws;             // [C]
-  std::vector<double> keys;             // [C]
+  std::vector<float> energy;            // [n]
+  std::vector<float> draws;             // [n]
+  std::vector<double> keys;             // [n]
   std::vector<float> row;               // [padded head_dim] one decoded row
   std::vector<float> gaussian;          // [head_dim][sketch]
   // Counters, over the life of the scratch.
@@ -71,10 +71,11 @@ struct PolicyScratch {
   uint64_t protection_truncated = 0;    // evictions at which not all protected tokens fitted into K
   uint64_t weightless_draws = 0;        // tokens that a weighted draw had to take without a positive weight
 
-  // Room for `candidates` candidates of `head_dim` channels and sketches of up to `sketch` columns. Never shrinks.
-  void reserve(int candidates, int head_dim, int sketch = 64);
+  // Room for n = `slots` slots, of which the candidates are part, of `head_dim` channels, and for sketches of up to
+  // `sketch` columns. Never shrinks.
+  void reserve(int slots, int head_dim, int sketch = 64);
   // Bytes that reserve() takes, and bytes that are taken now.
-  static size_t bytes_for(int candidates, int head_dim, int sketch = 64);
+  static size_t bytes_for(int slots, int head_dim, int sketch = 64);
   size_t bytes() const;
 };
 
@@ -237,6 +238,9 @@ class Policy {
   // A scorer and a selector, or neither (`full`, whatever the rules). Throws Error(kUsage) for one without the other.
   Policy(std::vector<std::shared_ptr<const Protector>> protectors, std::shared_ptr<const Scorer> scorer,
          std::shared_ptr<const Selector> selector);
+  // The same rules, selector and options with another scorer: how a text and a scorer of one's own go together, as in
+  // parse("protect=sinks:4 score=uniform select=sample").with_scorer(mine). Throws Error(kUsage) for null, and for `full`.
+  Policy with_scorer(std::shared_ptr<const Scorer> scorer) const;
 
  private:
   void check_share() const;

@@ -53,6 +53,17 @@ Policy::Policy(std::vector<std::shared_ptr<const Protector>> protectors, std::sh
   needs();  // throws when two parts do not go together
 }
 
+Policy Policy::with_scorer(std::shared_ptr<const Scorer> scorer) const {
+  if (!scorer || !evicts()) {
+    throw Error(ErrorCode::kUsage, !scorer ? "policy: the scorer is null"
+                                           : "policy: 'full' never evicts, so it takes no scorer");
+  }
+  Policy policy = *this;
+  policy.scorer_ = std::move(scorer);
+  policy.needs();  // throws when two parts do not go together
+  return policy;
+}
+
 PolicyNeeds Policy::needs() const {
   PolicyNeeds all;
   if (!evicts()) return all;
@@ -156,10 +167,11 @@ void Policy::plan_with(std::span<const HeadView> heads, std::span<RandomDraws* c
   const HeadView& head = heads[0];
   check_sizes(head, kept);
   const int candidates = head.candidates(), keep = head.keep();
-  scratch.reserve(candidates, head.keys.width);
+  scratch.reserve(head.slots(), head.keys.width);
   const auto claimed = std::span(scratch.claimed).first(candidates);
   std::fill(claimed.begin(), claimed.end(), uint8_t{0});
-  std::copy(head.log_weight.begin(), head.log_weight.end(), scratch.log_weight.begin());
+  const auto carried = std::copy(head.log_weight.begin(), head.log_weight.end(), scratch.log_weight.begin());
+  std::fill(carried, scratch.log_weight.begin() + candidates, 0.0f);
   const bool ordered = order == Order::kScore;
 
   Claims claims(claimed, std::span(scratch.order).first(keep), keep, ordered);
