@@ -9,11 +9,11 @@ namespace vase {
 
 EvictionScratch::EvictionScratch(int candidates, int capacity, int head_dim, int keep)
     : compaction(capacity), positions(candidates), attention(candidates), value_range(candidates), kept(keep) {
-  policy.reserve(candidates, head_dim);
+  policy.reserve(capacity, head_dim);
 }
 
 size_t EvictionScratch::bytes_for(int candidates, int capacity, int head_dim, int keep) {
-  return PolicyScratch::bytes_for(candidates, head_dim) + size_t(candidates) * (4 + 4 + 4) + size_t(capacity) * (1 + 4) +
+  return PolicyScratch::bytes_for(capacity, head_dim) + size_t(candidates) * (4 + 4 + 4) + size_t(capacity) * (1 + 4) +
          size_t(keep) * 4;
 }
 

@@ -12,19 +12,19 @@ void grow(std::vector<T>& v, size_t size) {
 
 }  // namespace
 
-void PolicyScratch::reserve(int candidates, int head_dim, int sketch) {
-  for (auto* v : {&scores, &log_weight, &mixed, &term, &shared, &draws, &energy}) grow(*v, candidates);
+void PolicyScratch::reserve(int slots, int head_dim, int sketch) {
+  for (auto* v : {&scores, &log_weight, &mixed, &term, &shared, &draws, &energy}) grow(*v, slots);
   grow(gaussian, static_cast<size_t>(head_dim) * sketch);
   grow(row, padded_row(head_dim));
-  grow(keys, candidates);
-  grow(claimed, candidates);
-  grow(pool, candidates);
-  grow(order, candidates);
+  grow(keys, slots);
+  grow(claimed, slots);
+  grow(pool, slots);
+  grow(order, slots);
 }
 
-size_t PolicyScratch::bytes_for(int candidates, int head_dim, int sketch) {
-  const size_t per_candidate = sizeof(float) * 7 + sizeof(double) + sizeof(uint8_t) + sizeof(uint32_t) * 2;
-  return candidates * per_candidate + sizeof(float) * (size_t(head_dim) * sketch + padded_row(head_dim));
+size_t PolicyScratch::bytes_for(int slots, int head_dim, int sketch) {
+  const size_t per_slot = sizeof(float) * 7 + sizeof(double) + sizeof(uint8_t) + sizeof(uint32_t) * 2;
+  return slots * per_slot + sizeof(float) * (size_t(head_dim) * sketch + padded_row(head_dim));
 }
 
 size_t PolicyScratch::bytes() const {
