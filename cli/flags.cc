@@ -155,6 +155,12 @@ void CacheFlags::add_memory(CLI::App& app) {
       },
       "the same as MiB for everything: rows, metadata, scratch");
   app.get_option("--kv-budget-mb")->excludes("--kv-budget");
+  add_slots(app);
+  add_integer(app, "--ctx", options.context, 1, kMostPositions,
+              "positions that the text may reach; costs no memory unless --policy full");
+}
+
+void CacheFlags::add_slots(CLI::App& app) {
   add_integer(app, "--kv-buffer", options.buffer, 1, 1 << 16,
               "newest tokens that always stay; eviction period (64)");
   add_call(
@@ -166,8 +172,6 @@ void CacheFlags::add_memory(CLI::App& app) {
             comma == std::string::npos ? options.key_type : parse_row_type(text.substr(comma + 1));
       },
       "f16 or f32 for both, or K,V (f16)");
-  add_integer(app, "--ctx", options.context, 1, kMostPositions,
-              "positions that the text may reach; costs no memory unless --policy full");
   app.add_option("--protect", protect, "add a protect rule, e.g. prompt; repeatable")
       ->type_name("")
       ->allow_extra_args(false);

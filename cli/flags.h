@@ -67,7 +67,8 @@ struct CacheFlags {
   std::vector<std::string> protect;  // rules added to the policy's own, or in place of those of the same name
 
   // What memory costs and holds; the policy; when evictions happen.
-  void add_memory(CLI::App& app);
+  void add_memory(CLI::App& app);  // budget, context, and add_slots()
+  void add_slots(CLI::App& app);   // everything but the size
   void add_policy(CLI::App& app);
   void add_timing(CLI::App& app);
 

@@ -24,6 +24,7 @@ constexpr Command kCommands[] = {
     {"run", "answer one prompt", run_command},
     {"info", "show a model's shape and what each budget costs", info_command},
     {"bench", "time generation, beside libllama", bench_command},
+    {"eval", "measure what eviction costs in quality", eval_command},
 };
 
 std::string usage() {

@@ -22,6 +22,7 @@ struct Counters {
   int slots_used = 0;        // per layer and KV head
   int64_t evicted = 0;       // tokens dropped so far, per layer and KV head
   int64_t evictions = 0;     // times that a head has evicted
+  int64_t first_eviction = 0;  // tokens seen at the first of them; 0 = not yet
 };
 
 enum class Finish : uint8_t { kRunning, kEndOfText, kStopString, kMaxTokens, kContextFull, kCancelled, kNonFinite };

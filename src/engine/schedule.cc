@@ -32,7 +32,7 @@ void Schedule::advance(Sequence& sequence, int tokens) const {
     tokens -= run.tokens;
     if (run.evict) {
       sequence.used = budget;
-      ++sequence.evictions;
+      if (sequence.evictions++ == 0) sequence.first_eviction = sequence.seen;
     }
   }
 }

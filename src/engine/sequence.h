@@ -14,6 +14,7 @@ struct Sequence {
   int64_t seen = 0;           // tokens so far: position of the next token
   int used = 0;               // slots used per layer and KV head
   int64_t evictions = 0;      // evictions so far, per layer and KV head
+  int64_t first_eviction = 0;  // tokens seen at the first of them; 0 = not yet
 };
 
 // A run of new tokens of one sequence in the current step.

@@ -43,7 +43,8 @@ Counters SessionState::counters() const {
   return {.tokens_seen = sequence.seen,
           .slots_used = sequence.used,
           .evicted = sequence.seen - sequence.used,
-          .evictions = sequence.evictions};
+          .evictions = sequence.evictions,
+          .first_eviction = sequence.first_eviction};
 }
 
 std::span<const int32_t> SessionState::pending(int most) const {

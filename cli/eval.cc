@@ -1,0 +1,196 @@
+// `vase eval`: what eviction costs in quality.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <optional>
+
+#include "commands.h"
+#include "eval/kl.h"
+#include "eval/kl_report.h"
+#include "flags.h"
+#include "interrupt.h"
+#include "json_output.h"
+#include "output.h"
+#include "progress.h"
+#include "vase/error.h"
+
+namespace vase::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct KlFlags {
+  std::string model, out;
+  std::vector<std::string> texts, policies;
+  std::vector<int> budgets;
+  int seeds = 1, first_seed = 0, most_tokens = 1024, most_texts = 0;
+  bool json = false;
+  CacheFlags cache;
+  eval::KlOptions kl;
+};
+
+void add_flags(CLI::App& app, KlFlags& o) {
+  const auto repeatable = [&](const char* flag, std::vector<std::string>& values, const char* help) {
+    return app.add_option(flag, values, help)->type_name("")->allow_extra_args(false);
+  };
+  add_path(app, "--model", o.model, "GGUF file");
+  app.get_option("--model")->required();
+  repeatable("--text", o.texts, "a text file, or recorded generations (.json, .jsonl); repeatable")->required();
+  repeatable("--policy", o.policies, "what to keep; repeatable (vase-attnv)");
+  add_call(app, "--kv-budget",
+           [&o](const std::string& text) { o.budgets.push_back(parse_integer("--kv-budget", text, 1, 1 << 24)); },
+           "tokens kept per layer and KV head after an eviction; repeatable (128)");
+  app.get_option("--kv-budget")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->expected(1)->allow_extra_args(false);
+  o.cache.add_slots(app);
+  o.cache.add_timing(app);
+  add_integer(app, "--seeds", o.seeds, 1, 1000, "eviction seeds for every policy (1)");
+  add_integer(app, "--evict-seed", o.first_seed, 0, 1 << 30, "the first of them (0)");
+  add_integer(app, "--tokens", o.most_tokens, 2, 1 << 20, "most tokens of a text, its prompt not counted (1024)");
+  add_integer(app, "--texts", o.most_texts, 1, 1 << 20, "most texts of each file with records; all when absent");
+  add_integer(app, "--chunk", o.kl.chunk, 1, 4096, "tokens fed at a time; R when absent. Changes the time alone");
+  add_integer(app, "--threads", o.kl.threads, 1, 256, "one per physical core when absent");
+  add_path(app, "--out", o.out, "write one JSON line per policy, budget, seed and text to this file");
+  app.add_flag("--json", o.json, "print the summary as JSON instead of a table");
+}
+
+// Every (policy, budget) as a row with one cell per seed.
+struct Grid {
+  std::vector<eval::KlRow> rows;
+  std::vector<std::vector<eval::KlCell>> cells;  // [row][seed]
+};
+
+Grid make_grid(const KlFlags& o) {
+  Grid grid;
+  for (const std::string& text : o.policies) {
+    CacheFlags flags = o.cache;
+    flags.policy = text;
+    const Policy policy = flags.parse_policy();
+    if (!policy.evicts()) {
+      throw Error(ErrorCode::kUsage, "--policy full is what every policy is compared with; leave it out");
+    }
+    for (int budget : o.budgets) {
+      CacheOptions cache = o.cache.options;
+      cache.budget = budget;
+      policy.validate(budget, cache.buffer);
+      grid.rows.push_back({text, budget, {}});
+      grid.cells.emplace_back();
+      for (int seed = 0; seed < o.seeds; ++seed) {
+        grid.cells.back().push_back({policy, text, cache, static_cast<uint64_t>(o.first_seed + seed)});
+      }
+    }
+  }
+  return grid;
+}
+
+class KlRun {
+ public:
+  KlRun(const KlFlags& o, std::shared_ptr<const Model> model, Grid grid, std::vector<eval::Text> texts)
+      : o_(o), model_(std::move(model)), grid_(std::move(grid)), texts_(std::move(texts)) {
+    if (!o.out.empty()) file_.emplace(o.out);
+    floors_ = {{"full, other chunk size", 0, {}}, {"full, f32 rows", 0, {}}};
+  }
+
+  // False when it was interrupted.
+  bool run() {
+    const size_t per_text = 1 + floors_.size() + grid_.rows.size() * static_cast<size_t>(o_.seeds);
+    Progress progress(texts_.size() * per_text);
+    for (const eval::Text& text : texts_) {
+      if (!run_text(text, progress)) return false;
+    }
+    return true;
+  }
+
+  void report(bool complete) {
+    if (file_) file_->commit();
+    if (o_.json) {
+      print_json(summary(complete), 2);
+      return;
+    }
+    if (!complete) write_output("Interrupted: the texts so far.\n\n");
+    write_output(eval::kl_table(grid_.rows, floors_));
+  }
+
+ private:
+  int chunk() const { return o_.kl.chunk > 0 ? o_.kl.chunk : o_.cache.options.buffer; }
+
+  bool run_text(const eval::Text& text, Progress& progress) {
+    progress.next(text.name + ": full cache");
+    const eval::FullCache full(model_, text, chunk(), o_.kl);
+    progress.next(text.name + ": noise floor");
+    floors_[0].texts.push_back(full.compare_with_itself(chunk() == 1 ? 2 : (chunk() + 1) / 2, RowType::kF16, o_.kl));
+    progress.next(text.name + ": noise floor");
+    floors_[1].texts.push_back(full.compare_with_itself(chunk(), RowType::kF32, o_.kl));
+    for (size_t r = 0; r < grid_.rows.size(); ++r) {
+      for (const eval::KlCell& cell : grid_.cells[r]) {
+        if (interrupted()) return false;
+        progress.next(text.name + ": " + cell.name + " at " + std::to_string(cell.cache.budget));
+        grid_.rows[r].texts.push_back(full.compare(cell, o_.kl));
+        write_line(grid_.rows[r], cell.seed);
+      }
+    }
+    return true;
+  }
+
+  void write_line(const eval::KlRow& row, uint64_t seed) {
+    if (!file_) return;
+    nlohmann::json line = eval::text_json(row, row.texts.back(), seed);
+    line["model"] = model_->shape().fingerprint;
+    line["build"] = build_id();
+    file_->write(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  }
+
+  nlohmann::json summary(bool complete) const {
+    nlohmann::json rows = nlohmann::json::array(), floors = nlohmann::json::array();
+    for (const eval::KlRow& row : grid_.rows) rows.push_back(eval::summary_json(row));
+    for (const eval::KlRow& row : floors_) floors.push_back(eval::summary_json(row));
+    return {{"complete", complete}, {"rows", rows}, {"noise_floors", floors}, {"model", model_->shape().fingerprint},
+            {"build", build_id()}};
+  }
+
+  const KlFlags& o_;
+  std::shared_ptr<const Model> model_;
+  Grid grid_;
+  std::vector<eval::Text> texts_;
+  std::vector<eval::KlRow> floors_;
+  std::optional<OutputFile> file_;
+};
+
+int kl_command(const Arguments& arguments) {
+  KlFlags o;
+  CLI::App app("KL divergence of policies from the full cache, over given texts.", "eval kl");
+  add_flags(app, o);
+  if (!parse(app, arguments)) return kExitOk;
+  if (o.policies.empty()) o.policies = {o.cache.policy};
+  if (o.budgets.empty()) o.budgets = {128};
+  Grid grid = make_grid(o);
+  watch_interrupts();
+  const std::shared_ptr<const Model> model = Model::load(o.model);
+  std::vector<eval::Text> texts;
+  for (const std::string& path : o.texts) {
+    for (eval::Text& text : eval::read_texts(*model, path, o.most_tokens, o.most_texts)) texts.push_back(std::move(text));
+  }
+  KlRun run(o, model, std::move(grid), std::move(texts));
+  defer_interrupts();
+  const bool complete = run.run();
+  run.report(complete);
+  return complete ? kExitOk : kExitInterrupted;
+}
+
+}  // namespace
+
+int eval_command(const Arguments& arguments) {
+  const std::string usage = "usage: vase eval kl [flags]\n\n  kl   divergence from the full cache, over given texts\n";
+  if (arguments.empty()) {
+    std::fputs(usage.c_str(), stderr);
+    return kExitUsage;
+  }
+  if (arguments[0] == "--help" || arguments[0] == "-h") {
+    write_output(usage);
+    return kExitOk;
+  }
+  if (arguments[0] != "kl") fail_unknown("command of eval", arguments[0], {"kl"});
+  return kl_command(Arguments(arguments.begin() + 1, arguments.end()));
+}
+
+}  // namespace vase::cli

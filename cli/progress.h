@@ -1,0 +1,27 @@
+// A bar on standard error for long work: how far, how long still, and what is being done.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace vase::cli {
+
+class Progress {
+ public:
+  // total: steps. Shows nothing unless standard error is a terminal.
+  explicit Progress(size_t total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // The next step begins.
+  void next(const std::string& what);
+
+ private:
+  size_t total_, begun_ = 0;
+  bool shown_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace vase::cli

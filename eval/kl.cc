@@ -1,0 +1,95 @@
+#include "eval/kl.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "vase/error.h"
+
+namespace vase::eval {
+namespace {
+
+double log_sum_exp(std::span<const float> logits) {
+  const float top = *std::ranges::max_element(logits);
+  double sum = 0;
+  for (const float x : logits) sum += std::exp(x - top);
+  return top + std::log(sum);
+}
+
+size_t top(std::span<const float> values) { return std::ranges::max_element(values) - values.begin(); }
+
+// KL(p || softmax(logits)); log_p holds ln p.
+double kl_divergence(std::span<const float> log_p, std::span<const float> logits, double normaliser) {
+  double kl = 0;
+  for (size_t i = 0; i < log_p.size(); ++i) {
+    // Below e^-30 a token adds less than 1e-11 whatever the other side says of it (at most some hundred nats).
+    if (log_p[i] < -30) continue;
+    kl += std::exp(static_cast<double>(log_p[i])) * (log_p[i] - (logits[i] - normaliser));
+  }
+  return std::max(kl, 0.0);  // rounding
+}
+
+}  // namespace
+
+FullCache::FullCache(std::shared_ptr<const Model> model, const Text& text, int chunk, const KlOptions& options)
+    : model_(std::move(model)), text_(text), vocabulary_(model_->shape().vocabulary) {
+  log_p_.resize(text.tokens.size() * vocabulary_);
+  Engine engine(model_, Policy(),
+                {.key_type = options.full_type, .value_type = options.full_type,
+                 .context = static_cast<int>(text.tokens.size())},
+                {.threads = options.threads, .chunk = chunk, .logit_rows = chunk});
+  engine.force(text.tokens, text.prompt_tokens, {}, [&](int64_t position, std::span<const float> logits) {
+    const float normaliser = static_cast<float>(log_sum_exp(logits));
+    float* row = log_p_.data() + static_cast<size_t>(position) * vocabulary_;
+    for (size_t i = 0; i < vocabulary_; ++i) row[i] = logits[i] - normaliser;
+  });
+}
+
+KlText FullCache::run(const Policy& policy, CacheOptions cache, uint64_t seed, int chunk,
+                      const KlOptions& options) const {
+  if (cache.prefill == Prefill::kDense) cache.max_prompt = std::max(1, text_.prompt_tokens);
+  Engine engine(model_, policy, cache, {.threads = options.threads, .chunk = chunk, .logit_rows = chunk});
+  struct Row {
+    float kl = 0;
+    bool same_top = false;
+    double nll = 0, full_nll = 0;
+  };
+  std::vector<Row> rows;
+  SessionOptions session;
+  session.evict_seed = seed;
+  const Counters counters =
+      engine.force(text_.tokens, text_.prompt_tokens, session, [&](int64_t position, std::span<const float> logits) {
+        const std::span<const float> log_p(log_p_.data() + static_cast<size_t>(position) * vocabulary_, vocabulary_);
+        const double normaliser = log_sum_exp(logits);
+        Row row{static_cast<float>(kl_divergence(log_p, logits, normaliser)), top(log_p) == top(logits)};
+        if (const size_t next = static_cast<size_t>(position) + 1; next < text_.tokens.size()) {
+          row.nll = normaliser - logits[text_.tokens[next]];
+          row.full_nll = -log_p[text_.tokens[next]];
+        }
+        rows.push_back(row);
+      });
+  KlText out{.text = text_.name,
+             .tokens = static_cast<int>(text_.tokens.size()),
+             .prompt_tokens = text_.prompt_tokens,
+             .first_eviction = counters.first_eviction};
+  const size_t first = policy.evicts() ? (counters.evictions > 0 ? counters.first_eviction : rows.size()) : 0;
+  for (size_t i = first; i < rows.size(); ++i) {
+    out.kl.push_back(rows[i].kl);
+    out.same_top += rows[i].same_top;
+    if (i + 1 == rows.size()) continue;
+    out.nll += rows[i].nll;
+    out.full_nll += rows[i].full_nll;
+    ++out.predicted;
+  }
+  return out;
+}
+
+KlText FullCache::compare(const KlCell& cell, const KlOptions& options) const {
+  return run(cell.policy, cell.cache, cell.seed, options.chunk > 0 ? options.chunk : cell.cache.buffer, options);
+}
+
+KlText FullCache::compare_with_itself(int chunk, RowType type, const KlOptions& options) const {
+  return run(Policy(), {.key_type = type, .value_type = type, .context = static_cast<int>(text_.tokens.size())}, 0,
+             chunk, options);
+}
+
+}  // namespace vase::eval

@@ -1,0 +1,62 @@
+// How far a policy moves a model from its own full cache, teacher-forced: every token of a text is given, and the
+// distribution over the next one is compared with that of the full cache. Cheap, and on reasoning models it follows
+// accuracy.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "eval/texts.h"
+#include "vase/engine.h"
+
+namespace vase::eval {
+
+// What is compared with the full cache: one row of the table.
+struct KlCell {
+  Policy policy;
+  std::string name;      // as the user wrote it
+  CacheOptions cache;    // its budget is this cell's; max_prompt is set here
+  uint64_t seed = 0;     // of the evictions
+};
+
+// One text in one cell. Only positions whose token came after the first eviction count.
+struct KlText {
+  std::string text;                // its name
+  int tokens = 0, prompt_tokens = 0;
+  int64_t first_eviction = 0;      // tokens seen at it; 0 = never
+  std::vector<float> kl;           // nats, per counted position
+  int same_top = 0;                // counted positions whose most likely token is the same
+  double nll = 0, full_nll = 0;    // nats, summed over the counted positions that have a next token
+  int predicted = 0;               // those positions
+};
+
+struct KlOptions {
+  int threads = 0;   // 0 = physical cores
+  int chunk = 0;     // tokens forced at a time; 0 = each cell's R. Any chunk gives the same numbers
+  RowType full_type = RowType::kF16;  // rows of the full cache
+};
+
+// The full cache's own distributions over one text: what every cell is compared with. Holds 4 B x vocabulary x tokens.
+class FullCache {
+ public:
+  // chunk: tokens forced at a time.
+  FullCache(std::shared_ptr<const Model> model, const Text& text, int chunk, const KlOptions& options);
+
+  // Compares another run of the same text. Throws Error(kUsage) when the cell's budget and policy do not go together.
+  KlText compare(const KlCell& cell, const KlOptions& options) const;
+  // The same for the full cache itself with another chunk size and row type: what differs without any eviction. All
+  // positions count.
+  KlText compare_with_itself(int chunk, RowType type, const KlOptions& options) const;
+
+ private:
+  KlText run(const Policy& policy, CacheOptions cache, uint64_t seed, int chunk, const KlOptions& options) const;
+
+  std::shared_ptr<const Model> model_;
+  const Text& text_;
+  size_t vocabulary_;
+  std::vector<float> log_p_;  // [tokens][vocabulary]
+};
+
+}  // namespace vase::eval

@@ -1,0 +1,142 @@
+#include "eval/kl_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "eval/statistics.h"
+
+namespace vase::eval {
+namespace {
+
+// Sums over the seeds of one text.
+struct Sums {
+  double kl = 0, nll = 0, full_nll = 0;
+  int64_t positions = 0, same_top = 0, predicted = 0;
+};
+
+std::map<std::string, Sums> by_text(const KlRow& row) {
+  std::map<std::string, Sums> texts;
+  for (const KlText& t : row.texts) {
+    if (t.kl.empty()) continue;
+    Sums& s = texts[t.text];
+    for (float kl : t.kl) s.kl += kl;
+    s.positions += static_cast<int64_t>(t.kl.size());
+    s.same_top += t.same_top;
+    s.nll += t.nll;
+    s.full_nll += t.full_nll;
+    s.predicted += t.predicted;
+  }
+  return texts;
+}
+
+std::string cell(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string with_error(const char* format, double value, double error) {
+  return cell(format, value) + " ± " + cell(format, error);
+}
+
+std::string table_row(const std::string& name, const std::string& budget, const KlSummary& s, const char* mark) {
+  if (s.positions == 0) return "| " + name + " | " + budget + " | never evicted | | | | | | 0 |\n";
+  return "| " + name + " | " + budget + " | " + with_error("%.4f", s.kl, s.kl_error) + mark + " | " +
+         cell("%.4f", s.median) + " | " + cell("%.3f", s.p99) + " | " + cell("%.2f", s.max) + " | " +
+         with_error("%.1f", 100 * s.same_top, 100 * s.same_top_error) + " | " +
+         with_error("%.3f", s.perplexity, s.perplexity_error) + " | " + std::to_string(s.positions) + " |\n";
+}
+
+}  // namespace
+
+KlSummary summarise(const KlRow& row) {
+  KlSummary s;
+  std::vector<double> kl, same, nll, full, all;
+  for (const auto& [name, sums] : by_text(row)) {
+    const double n = static_cast<double>(sums.positions);
+    kl.push_back(sums.kl / n);
+    same.push_back(static_cast<double>(sums.same_top) / n);
+    if (sums.predicted > 0) {
+      nll.push_back(sums.nll / static_cast<double>(sums.predicted));
+      full.push_back(sums.full_nll / static_cast<double>(sums.predicted));
+    }
+    s.positions += sums.positions;
+  }
+  for (const KlText& t : row.texts) all.insert(all.end(), t.kl.begin(), t.kl.end());
+  s.texts = static_cast<int>(kl.size());
+  if (s.texts == 0) return s;
+  s.kl = mean(kl);
+  s.kl_error = standard_error(kl);
+  s.median = quantile(all, 0.5);
+  s.p99 = quantile(all, 0.99);
+  s.max = *std::ranges::max_element(all);
+  s.same_top = mean(same);
+  s.same_top_error = standard_error(same);
+  s.perplexity = std::exp(mean(nll));
+  s.perplexity_error = s.perplexity * standard_error(nll);  // first order
+  s.full_perplexity = std::exp(mean(full));
+  return s;
+}
+
+nlohmann::json text_json(const KlRow& row, const KlText& text, uint64_t seed) {
+  std::vector<double> kl(text.kl.begin(), text.kl.end());
+  const double positions = std::max<double>(1, static_cast<double>(kl.size()));
+  const double predicted = std::max(1, text.predicted);
+  return {{"policy", row.name},
+          {"budget", row.budget},
+          {"evict_seed", seed},
+          {"text", text.text},
+          {"tokens", text.tokens},
+          {"prompt_tokens", text.prompt_tokens},
+          {"first_eviction", text.first_eviction},
+          {"positions", kl.size()},
+          {"kl_mean", mean(kl)},
+          {"kl_median", quantile(kl, 0.5)},
+          {"kl_p99", quantile(kl, 0.99)},
+          {"kl_max", kl.empty() ? 0 : *std::ranges::max_element(kl)},
+          {"same_top", text.same_top / positions},
+          {"nll", text.nll / predicted},
+          {"nll_full", text.full_nll / predicted}};
+}
+
+nlohmann::json summary_json(const KlRow& row) {
+  const KlSummary s = summarise(row);
+  return {{"policy", row.name},
+          {"budget", row.budget},
+          {"texts", s.texts},
+          {"positions", s.positions},
+          {"kl_mean", s.kl},
+          {"kl_error", s.kl_error},
+          {"kl_median", s.median},
+          {"kl_p99", s.p99},
+          {"kl_max", s.max},
+          {"same_top", s.same_top},
+          {"same_top_error", s.same_top_error},
+          {"perplexity", s.perplexity},
+          {"perplexity_error", s.perplexity_error},
+          {"perplexity_full", s.full_perplexity}};
+}
+
+std::string kl_table(const std::vector<KlRow>& rows, const std::vector<KlRow>& floors) {
+  double floor = 0;
+  for (const KlRow& row : floors) floor = std::max(floor, summarise(row).kl);
+  std::string text =
+      "| policy | budget | mean KL ± SE (nats) | median | p99 | max | same top token, % | perplexity | positions |\n"
+      "|---|---|---|---|---|---|---|---|---|\n";
+  for (const KlRow& row : floors) text += table_row(row.name, "-", summarise(row), "");
+  bool below = false;
+  for (const KlRow& row : rows) {
+    const KlSummary s = summarise(row);
+    const bool mark = s.positions > 0 && s.kl <= floor;
+    below |= mark;
+    text += table_row(row.name, std::to_string(row.budget), s, mark ? " (*)" : "");
+  }
+  text += "\nKL of the policy's next-token distribution from the full cache's, at the positions after the first eviction. "
+          "Noise floor: " + cell("%.4f", floor) + "; differences below it mean nothing.\n";
+  if (below) text += "(*) not told apart from the full cache.\n";
+  return text;
+}
+
+}  // namespace vase::eval

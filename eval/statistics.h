@@ -1,0 +1,15 @@
+// Small statistics of lists of numbers.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace vase::eval {
+
+double mean(std::span<const double> values);  // 0 for an empty list
+// Standard error of the mean: standard deviation (n - 1) / sqrt n; 0 for fewer than two values.
+double standard_error(std::span<const double> values);
+// Quantile q in 0 .. 1, linear between neighbours (NumPy's default); 0 for an empty list.
+double quantile(std::vector<double> values, double q);
+
+}  // namespace vase::eval
