@@ -48,7 +48,7 @@ void add_flags(CLI::App& app, KlFlags& o) {
   add_integer(app, "--evict-seed", o.first_seed, 0, 1 << 30, "the first of them (0)");
   add_integer(app, "--tokens", o.most_tokens, 2, 1 << 20, "most tokens of a text, its prompt not counted (1024)");
   add_integer(app, "--texts", o.most_texts, 1, 1 << 20, "most texts of each file with records; all when absent");
-  add_integer(app, "--chunk", o.kl.chunk, 1, 4096, "tokens fed at a time; R when absent. Changes the time alone");
+  add_integer(app, "--chunk", o.kl.chunk, 1, 4096, "tokens fed at a time (64); changes the time and nothing else");
   add_integer(app, "--threads", o.kl.threads, 1, 256, "one per physical core when absent");
   add_path(app, "--out", o.out, "write one JSON line per policy, budget, seed and text to this file");
   app.add_flag("--json", o.json, "print the summary as JSON instead of a table");
@@ -112,15 +112,13 @@ class KlRun {
   }
 
  private:
-  int chunk() const { return o_.kl.chunk > 0 ? o_.kl.chunk : o_.cache.options.buffer; }
-
   bool run_text(const eval::Text& text, Progress& progress) {
     progress.next(text.name + ": full cache");
-    const eval::FullCache full(model_, text, chunk(), o_.kl);
+    const eval::FullCache full(model_, text, o_.kl);
     progress.next(text.name + ": noise floor");
-    floors_[0].texts.push_back(full.compare_with_itself(chunk() == 1 ? 2 : (chunk() + 1) / 2, RowType::kF16, o_.kl));
+    floors_[0].texts.push_back(full.compare_with_itself(o_.kl.chunk == 1 ? 2 : (o_.kl.chunk + 1) / 2, RowType::kF16, o_.kl));
     progress.next(text.name + ": noise floor");
-    floors_[1].texts.push_back(full.compare_with_itself(chunk(), RowType::kF32, o_.kl));
+    floors_[1].texts.push_back(full.compare_with_itself(o_.kl.chunk, RowType::kF32, o_.kl));
     for (size_t r = 0; r < grid_.rows.size(); ++r) {
       for (const eval::KlCell& cell : grid_.cells[r]) {
         if (interrupted()) return false;

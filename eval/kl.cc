@@ -30,13 +30,13 @@ double kl_divergence(std::span<const float> log_p, std::span<const float> logits
 
 }  // namespace
 
-FullCache::FullCache(std::shared_ptr<const Model> model, const Text& text, int chunk, const KlOptions& options)
+FullCache::FullCache(std::shared_ptr<const Model> model, const Text& text, const KlOptions& options)
     : model_(std::move(model)), text_(text), vocabulary_(model_->shape().vocabulary) {
   log_p_.resize(text.tokens.size() * vocabulary_);
   Engine engine(model_, Policy(),
                 {.key_type = options.full_type, .value_type = options.full_type,
                  .context = static_cast<int>(text.tokens.size())},
-                {.threads = options.threads, .chunk = chunk, .logit_rows = chunk});
+                {.threads = options.threads, .chunk = options.chunk, .logit_rows = options.chunk});
   engine.force(text.tokens, text.prompt_tokens, {}, [&](int64_t position, std::span<const float> logits) {
     const float normaliser = static_cast<float>(log_sum_exp(logits));
     float* row = log_p_.data() + static_cast<size_t>(position) * vocabulary_;
@@ -84,7 +84,7 @@ KlText FullCache::run(const Policy& policy, CacheOptions cache, uint64_t seed, i
 }
 
 KlText FullCache::compare(const KlCell& cell, const KlOptions& options) const {
-  return run(cell.policy, cell.cache, cell.seed, options.chunk > 0 ? options.chunk : cell.cache.buffer, options);
+  return run(cell.policy, cell.cache, cell.seed, options.chunk, options);
 }
 
 KlText FullCache::compare_with_itself(int chunk, RowType type, const KlOptions& options) const {

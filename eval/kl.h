@@ -34,15 +34,14 @@ struct KlText {
 
 struct KlOptions {
   int threads = 0;   // 0 = physical cores
-  int chunk = 0;     // tokens forced at a time; 0 = each cell's R. Any chunk gives the same numbers
+  int chunk = 64;    // tokens forced at a time: the engine cuts them where heads evict, so any chunk gives the same numbers
   RowType full_type = RowType::kF16;  // rows of the full cache
 };
 
 // The full cache's own distributions over one text: what every cell is compared with. Holds 4 B x vocabulary x tokens.
 class FullCache {
  public:
-  // chunk: tokens forced at a time.
-  FullCache(std::shared_ptr<const Model> model, const Text& text, int chunk, const KlOptions& options);
+  FullCache(std::shared_ptr<const Model> model, const Text& text, const KlOptions& options);
 
   // Compares another run of the same text. Throws Error(kUsage) when the cell's budget and policy do not go together.
   KlText compare(const KlCell& cell, const KlOptions& options) const;
