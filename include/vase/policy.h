@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vase/export.h"
 #include "vase/head_view.h"
 
 namespace vase {
@@ -178,7 +179,7 @@ struct PartInfo {
     std::string_view allowed;   // with units
     std::string_view meaning;
   };
-  std::string_view kind;     // "protect", "score" or "select"
+  std::string_view kind;     // "protect", "score", "select" or "read"
   std::string_view name;
   std::string_view summary;  // one line, with the formula
   std::string_view source;   // paper or "control"
@@ -191,15 +192,18 @@ struct PlanTrace {
   std::vector<uint32_t> protected_;  // candidates that the rules have claimed, in claiming order
 };
 
-// A complete policy. `full` (never evicts) has no parts.
-class Policy {
+class Reader;  // vase/reader.h
+
+// A complete policy: parts that evict, or a reader that keeps every token and reads a part of them per step, or neither
+// (`full`).
+class VASE_API Policy {
  public:
   // Parses a preset name, a composition "protect=a,b score=c select=d order=position", or a preset followed by
   // overrides ("vase-attnv protect+=prompt"). Grammar and parts: src/policies/parse.h. Throws Error(kUsage) that
   // points at the wrong word and names the nearest.
   static Policy parse(std::string_view text);
   static const std::vector<PolicyInfo>& presets();
-  // All parts: protectors in the order in which they run, then scorers, then selectors.
+  // All parts: protectors in the order in which they run, then scorers, selectors and readers.
   static std::vector<PartInfo> parts();
 
   bool evicts() const { return scorer_ != nullptr; }
@@ -207,6 +211,8 @@ class Policy {
   std::string text() const;  // canonical composition; parse(text()) is the same policy
   Order order = Order::kPosition;
   Share share = Share::kHead;
+  bool reads() const { return reader_ != nullptr; }
+  const Reader& reader() const { return *reader_; }  // only when reads()
 
   // Tokens that the `sinks` rule protects.
   int sinks() const;
@@ -242,6 +248,8 @@ class Policy {
   // parse("protect=sinks:4 score=uniform select=sample").with_scorer(mine). Throws Error(kUsage) for null, and for `full`.
   Policy with_scorer(std::shared_ptr<const Scorer> scorer) const;
 
+  // Keeps every token, reads what the reader chooses. Throws Error(kUsage) for null.
+  explicit Policy(std::shared_ptr<const Reader> reader);
  private:
   void check_share() const;
   void plan_with(std::span<const HeadView> heads, std::span<RandomDraws* const> draws, PolicyScratch& scratch,
@@ -255,3 +263,4 @@ class Policy {
 };
 
 }  // namespace vase
+  std::shared_ptr<const Reader> reader_;

@@ -79,11 +79,14 @@ class Draft {
     const bool append = equals > 0 && word.text[equals - 1] == '+';
     const Word key = word.part(0, equals - append);
     const Word value = word.part(equals + 1);
-    static constexpr std::array<std::string_view, 5> kKeys = {"protect", "score", "select", "order",
-                                                              "share"};
+    static constexpr std::array<std::string_view, 6> kKeys = {"protect", "score", "select", "order",
+                                                              "share",   "read"};
     if (std::find(kKeys.begin(), kKeys.end(), key.text) == kKeys.end()) fail_unknown(key, "key", kKeys);
     if (append && key.text != "protect") fail_at(key, "only protect takes '+='");
     if (value.text.empty()) fail_at(value, quoted(word.text) + " needs a value");
+    if (key.text == "read") return read(key, value);
+    if (reader_) fail_at(key, "a policy with 'read' keeps every token, so it takes no " + std::string(key.text));
+    touched_ = true;
     if (key.text == "protect") return protect(value, append);
     if (never_evicts_) fail_at(key, "'full' never evicts, so it takes no " + std::string(key.text));
     if (key.text == "score") score_ = parse_score(value);
@@ -93,6 +96,9 @@ class Draft {
   }
 
   void start_from_preset(Word name) {
+    if (const PolicyInfo* preset = find_file_preset(name.text)) {
+      fail_at(name, quoted(name.text) + " needs a file: write it as \"" + preset->text + "\"");
+    }
     const PolicyInfo* preset = find_preset(name.text);
     if (!preset) fail_unknown_preset(name);
     never_evicts_ = preset->text == name.text;
@@ -101,10 +107,12 @@ class Draft {
   }
 
   Policy build() && {
+    if (reader_) return Policy(std::move(reader_));
     if (never_evicts_) return Policy();
     if (!score_) {
       throw Error(ErrorCode::kUsage, "policy: give the name of a preset, or score=... with one of: " +
-                                         joined(names_of(scorer_parts())));
+                                         joined(names_of(scorer_parts())) + "; or read=... with one of: " +
+                                         joined(names_of(reader_parts())));
     }
     if (!select_) select_ = std::make_shared<Top>();
     std::vector<std::shared_ptr<const Protector>> rules;
@@ -118,6 +126,13 @@ class Draft {
   }
 
  private:
+  void read(Word key, Word value) {
+    if (touched_ || never_evicts_) {
+      fail_at(key, "'read' keeps every token and stands alone: it goes with no preset, protect, score or select");
+    }
+    reader_ = parse_part(split(value, ",", false), "reader", reader_parts()).part;
+  }
+
   void protect(Word value, bool append) {
     if (!append) rules_.assign(rules_.size(), nullptr);
     if (value.text == "none") return;
@@ -148,6 +163,8 @@ class Draft {
   }
 
   bool never_evicts_ = false;
+  bool touched_ = false;  // some other key than `read` was given
+  std::shared_ptr<const Reader> reader_;
   std::vector<std::shared_ptr<const Protector>> rules_{protector_parts().size()};  // by index in the table
   std::shared_ptr<const Scorer> score_;
   std::shared_ptr<const Selector> select_;

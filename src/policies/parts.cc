@@ -19,6 +19,11 @@ std::span<const PartEntry<Selector>* const> selector_parts() {
   return kParts;
 }
 
+std::span<const PartEntry<Reader>* const> reader_parts() {
+  static constexpr const PartEntry<Reader>* kParts[] = {VASE_READERS(VASE_ADDRESS)};
+  return kParts;
+}
+
 namespace {
 
 template <typename Part>
@@ -33,6 +38,7 @@ std::vector<PartInfo> Policy::parts() {
   append("protect", protector_parts(), all);
   append("score", scorer_parts(), all);
   append("select", selector_parts(), all);
+  append("read", reader_parts(), all);
   return all;
 }
 

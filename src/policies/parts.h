@@ -7,6 +7,7 @@
 
 #include "policies/part_options.h"
 #include "vase/policy.h"
+#include "vase/reader.h"
 
 namespace vase {
 
@@ -26,16 +27,20 @@ struct PartEntry {
 #define VASE_PROTECTORS(X) X(kSinksPart) X(kPromptPart) X(kRecentPart) X(kValueRule) X(kRandomRule)
 #define VASE_SCORERS(X) X(kAttentionPart) X(kLeveragePart) X(kUniformPart) X(kValuePart)
 #define VASE_SELECTORS(X) X(kTopPart) X(kSamplePart)
+#define VASE_READERS(X) X(kQuestPart) X(kOraclePart) X(kSeerPart)
 
 #define VASE_DECLARE_PROTECTOR(part) extern const PartEntry<Protector> part;
 #define VASE_DECLARE_SCORER(part) extern const PartEntry<Scorer> part;
 #define VASE_DECLARE_SELECTOR(part) extern const PartEntry<Selector> part;
+#define VASE_DECLARE_READER(part) extern const PartEntry<Reader> part;
 VASE_PROTECTORS(VASE_DECLARE_PROTECTOR)
 VASE_SCORERS(VASE_DECLARE_SCORER)
 VASE_SELECTORS(VASE_DECLARE_SELECTOR)
+VASE_READERS(VASE_DECLARE_READER)
 
 std::span<const PartEntry<Protector>* const> protector_parts();
 std::span<const PartEntry<Scorer>* const> scorer_parts();
 std::span<const PartEntry<Selector>* const> selector_parts();
+std::span<const PartEntry<Reader>* const> reader_parts();
 
 }  // namespace vase

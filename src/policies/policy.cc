@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "vase/error.h"
+#include "vase/reader.h"
 
 namespace vase {
 namespace {
@@ -53,10 +54,14 @@ Policy::Policy(std::vector<std::shared_ptr<const Protector>> protectors, std::sh
   needs();  // throws when two parts do not go together
 }
 
+Policy::Policy(std::shared_ptr<const Reader> reader) : reader_(std::move(reader)) {
+  if (!reader_) throw Error(ErrorCode::kUsage, "policy: the reader is null");
+}
+
 Policy Policy::with_scorer(std::shared_ptr<const Scorer> scorer) const {
   if (!scorer || !evicts()) {
     throw Error(ErrorCode::kUsage, !scorer ? "policy: the scorer is null"
-                                           : "policy: 'full' never evicts, so it takes no scorer");
+                                           : "policy: '" + text() + "' never evicts, so it takes no scorer");
   }
   Policy policy = *this;
   policy.scorer_ = std::move(scorer);
@@ -66,6 +71,7 @@ Policy Policy::with_scorer(std::shared_ptr<const Scorer> scorer) const {
 
 PolicyNeeds Policy::needs() const {
   PolicyNeeds all;
+  if (reads()) all.rope = reader_->needs_rope();
   if (!evicts()) return all;
   all.add(scorer_->needs());
   all.add(selector_->needs());
@@ -74,6 +80,7 @@ PolicyNeeds Policy::needs() const {
 }
 
 std::string Policy::text() const {
+  if (reads()) return "read=" + reader_->text();
   if (!evicts()) return "full";
   std::string text;
   for (const auto& rule : protectors_) text += (text.empty() ? "protect=" : ",") + rule->text();
@@ -130,6 +137,7 @@ void Policy::validate(int budget, int buffer) const {
 
 void Policy::check(const ModelHeads& heads) const {
   if (scorer_) scorer_->check(heads);
+  if (reader_) reader_->check(heads);
 }
 
 void Policy::plan(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<uint32_t> kept,
@@ -163,7 +171,7 @@ void Policy::score_heads(std::span<const HeadView> heads, std::span<RandomDraws*
 
 void Policy::plan_with(std::span<const HeadView> heads, std::span<RandomDraws* const> draws, PolicyScratch& scratch,
                        std::span<uint32_t> kept, PlanTrace* trace) const {
-  if (!evicts()) throw Error(ErrorCode::kUsage, "plan: the policy 'full' never evicts");
+  if (!evicts()) throw Error(ErrorCode::kUsage, "plan: the policy '" + text() + "' never evicts");
   const HeadView& head = heads[0];
   check_sizes(head, kept);
   const int candidates = head.candidates(), keep = head.keep();

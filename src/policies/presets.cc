@@ -17,14 +17,31 @@ const std::vector<PolicyInfo>& Policy::presets() {
       {"random", "evicts at random, sinks included", "control", "score=uniform select=top"},
       {"random-prompt", "keeps the prompt, evicts at random", "arXiv 2609.03430",
        "protect=prompt score=uniform select=top"},
+      {"quest", "keeps every token, reads the pages with the largest bound on their logits", "arXiv 2406.10774",
+       "read=quest:page=16"},
+      {"oracle-blocks", "keeps every token, reads the blocks with the largest true probability", "control",
+       "read=oracle:block=64"},
   };
   return kPresets;
 }
 
-const PolicyInfo* find_preset(std::string_view name) {
-  const auto& presets = Policy::presets();
+namespace {
+
+const PolicyInfo* find(const std::vector<PolicyInfo>& presets, std::string_view name) {
   const auto found = std::find_if(presets.begin(), presets.end(), [&](const PolicyInfo& p) { return p.name == name; });
   return found == presets.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const PolicyInfo* find_preset(std::string_view name) { return find(Policy::presets(), name); }
+
+const PolicyInfo* find_file_preset(std::string_view name) {
+  static const std::vector<PolicyInfo> kPresets = {
+      {"seer-attention", "keeps every token, reads the blocks that a trained gate chooses", "arXiv 2506.08889",
+       "read=seer:gates=FILE"},
+  };
+  return find(kPresets, name);
 }
 
 }  // namespace vase

@@ -27,7 +27,7 @@ TEST(Parse, PresetsStandForTheirText) {
     EXPECT_EQ(canonical(preset.text), preset.text);
     EXPECT_FALSE(preset.summary.empty() || preset.source.empty());
   }
-  EXPECT_EQ(Policy::presets().size(), 7u);
+  EXPECT_EQ(Policy::presets().size(), 9u);
 }
 
 TEST(Parse, DefaultsAndOptions) {
