@@ -14,13 +14,14 @@ json memory_json(const MemoryPlan& plan) {
 }
 
 json run_json(const RunOptions& options, const Model& model, const Engine& engine, const Session& session,
-              const std::string& text, const RunTimes& times) {
+              std::span<const int32_t> prompt, const std::string& text, const RunTimes& times) {
   const Counters counters = session.counters();
   const int generated = session.generated_tokens();
   const double rate = times.decode_s > 0 && generated > 1 ? (generated - 1) / times.decode_s : 0;
   const ModelShape& shape = model.shape();
   return {{"text", text},
           {"finish", finish_name(session.finish())},
+          {"prompt_ids", std::vector<int32_t>(prompt.begin(), prompt.end())},
           {"tokens", std::vector<int32_t>(session.generated().begin(), session.generated().end())},
           {"prompt_tokens", session.prompt_tokens()},
           {"generated_tokens", generated},

@@ -15,8 +15,8 @@ struct RunTimes {
 };
 
 // The result of `vase run --json`.
-nlohmann::json run_json(const RunOptions& options, const Model& model, const Engine& engine,
-                        const Session& session, const std::string& text, const RunTimes& times);
+nlohmann::json run_json(const RunOptions& options, const Model& model, const Engine& engine, const Session& session,
+                        std::span<const int32_t> prompt, const std::string& text, const RunTimes& times);
 
 // The terms of the memory formula, in bytes and counts.
 nlohmann::json memory_json(const MemoryPlan& plan);

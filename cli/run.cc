@@ -200,23 +200,22 @@ int run_command(const Arguments& arguments) {
 
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const Model> model = Model::load(options->model);
-  std::vector<int32_t> tokens = prompt_tokens(*model, *options, prompt);
+  const std::vector<int32_t> tokens = prompt_tokens(*model, *options, prompt);
   CacheOptions cache = options->cache.options;
   if (cache.prefill == Prefill::kDense) cache.max_prompt = static_cast<int>(tokens.size());
   Engine engine(model, options->policy, cache, options->engine);
   const double load_s = seconds_since(start);
 
-  const size_t prompt_size = tokens.size();
-  Generation generation(engine, *options, std::move(tokens));
+  Generation generation(engine, *options, tokens);
   print_start(*options, engine);
-  print_warnings(*options, *model, engine, prompt_size);
+  print_warnings(*options, *model, engine, tokens.size());
   defer_interrupts();
   generation.run(files.logits);
 
   RunTimes times = generation.times();
   times.load_s = load_s;
   if (options->json)
-    print_json(run_json(*options, *model, engine, generation.session(), generation.text(), times));
+    print_json(run_json(*options, *model, engine, generation.session(), tokens, generation.text(), times));
   generation.end_text();
   generation.print_summary();
   print_losses(engine);
