@@ -25,8 +25,10 @@ struct PartEntry {
 // The registry: one name per part, defined in the part's own file. Rules run in this order, whatever order the text has:
 // sinks before prompt, both before what fills up the rest.
 #define VASE_PROTECTORS(X) X(kSinksPart) X(kPromptPart) X(kRecentPart) X(kValueRule) X(kRandomRule)
-#define VASE_SCORERS(X) X(kAttentionPart) X(kLeveragePart) X(kUniformPart) X(kValuePart)
-#define VASE_SELECTORS(X) X(kTopPart) X(kSamplePart)
+#define VASE_SCORERS(X)                                                                                 \
+  X(kAttentionPart) X(kKeyDiffPart) X(kKeyNormPart) X(kLagPart) X(kLeveragePart) X(kPositionPart)       \
+  X(kRedundancyPart) X(kUniformPart) X(kValuePart)
+#define VASE_SELECTORS(X) X(kTopPart) X(kSamplePart) X(kStrataPart) X(kClusterPart)
 #define VASE_READERS(X) X(kQuestPart) X(kOraclePart) X(kSeerPart)
 
 #define VASE_DECLARE_PROTECTOR(part) extern const PartEntry<Protector> part;

@@ -1,7 +1,9 @@
 #include "golden/golden_head.h"
 
 #include <cmath>
+#include <cstdio>
 #include <cstring>
+#include <stdexcept>
 
 #include "base/half.h"
 #include "kernels/value_range/value_range.h"
@@ -78,19 +80,39 @@ std::vector<float> window_queries(const Case& c, int row, int head, int first) {
   return queries;
 }
 
+namespace {
+
+// "0.9*attention...-0.1*redundancy" with the case's lambda.
+std::string rkv_score(const Case& c, const std::string& attention) {
+  const auto number = [](double x) {
+    char text[16];
+    std::snprintf(text, sizeof text, "%.6g", x);
+    return std::string(text);
+  };
+  const double lambda = c.number("rkv_lambda");
+  return "score=" + number(lambda) + "*" + attention + "-" + number(1 - lambda) + "*redundancy";
+}
+
+}  // namespace
+
 std::string policy_text(const Case& c) {
   const std::string mode = c.mode();
   const std::string count = std::to_string(c.param("n_large"));
-  const std::string attention =
-      c.flag("smooth") ? "score=attention:divisor=fixed" : "score=attention:smooth=off";
+  const std::string attention = c.flag("smooth") ? "attention:divisor=fixed" : "attention:smooth=off";
+  const std::string by_attention = "score=" + attention, value = "protect=value:" + count + " ";
   // The reference counts the sinks in its value set, so that an empty set leaves them unprotected.
   const std::string sinks = c.param("n_large") == 0 ? "" : "sinks:4,";
-  if (mode == "attn") return attention;
-  if (mode == "attn_sample") return attention + " select=sample";
-  if (mode == "attn_random") return "protect=random:" + count + " " + attention;
-  if (mode == "range_attn") return "protect=value:" + count + " " + attention;
-  if (mode == "range_sample_attn") return "protect=value:" + count + " " + attention + " select=sample";
+  if (mode == "attn") return by_attention;
+  if (mode == "attn_sample") return by_attention + " select=sample";
+  if (mode == "attn_random") return "protect=random:" + count + " " + by_attention;
+  if (mode == "attn_range") return by_attention + "*value";
+  if (mode == "attn_rkv") return rkv_score(c, attention);
+  if (mode == "small_range_attn_rkv") return value + rkv_score(c, attention);
+  if (mode == "range_attn") return value + by_attention;
+  if (mode == "range_sample_attn") return value + by_attention + " select=sample";
+  if (mode == "key_norm") return "score=key-norm";
   if (mode == "evict_large_range") return "score=value:keep=small";
+  if (mode == "evict_large_range_random") return "score=uniform-2*value:top=" + count;
   if (mode == "small_range") return "score=value";
   if (mode == "small_range_sink") return "protect=sinks:4 score=value";
   if (mode == "keep_sink_large_range_random") return "protect=sinks:4,value:" + count + " score=uniform";
@@ -98,9 +120,9 @@ std::string policy_text(const Case& c) {
   if (mode == "cur_resample_gauss") return "protect=sinks:4 score=leverage:resample=on";
   for (std::string measure : {"range", "var", "l2", "absmax"}) {
     if (mode != measure + "_sink_sample_attn" && mode != "small_" + measure + "_sink_sample_attn") continue;
-    return "protect=" + sinks + "value:" + count + ",measure=" + measure + " " + attention + " select=sample";
+    return "protect=" + sinks + "value:" + count + ",measure=" + measure + " " + by_attention + " select=sample";
   }
-  return "";
+  throw std::runtime_error(c.name() + ": no policy stands for the mode '" + mode + "'");
 }
 
 }  // namespace vase::golden

@@ -50,7 +50,7 @@ class Head {
 // Rows of Q: the tokens first .. first + W - 1 of each of the G query heads.
 std::vector<float> window_queries(const Case& c, int row, int head, int first);
 
-// The policy that a reference mode stands for, without its order; empty when these parts cannot express it.
+// The policy that a reference mode stands for, without its order. Throws for a mode that has none.
 std::string policy_text(const Case& c);
 
 }  // namespace vase::golden

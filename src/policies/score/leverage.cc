@@ -1,43 +1,82 @@
 #include "policies/score/leverage.h"
 
+#include <algorithm>
+#include <array>
+#include <numeric>
+
 #include "kernels/leverage/leverage.h"
 #include "policies/parts.h"
 
 namespace vase {
 namespace {
 
-// out_j <- a_j b_j / sum, in double: squared norms of large rows overflow a float's product.
-void normalised_product(std::span<const float> a, std::span<float> out) {
-  double sum = 0;
-  for (size_t j = 0; j < out.size(); ++j) sum += static_cast<double>(a[j]) * out[j];
-  const double factor = sum > 0 ? 1 / sum : 1;  // all zero stays all zero
-  for (size_t j = 0; j < out.size(); ++j) out[j] = static_cast<float>(static_cast<double>(a[j]) * out[j] * factor);
+constexpr std::array<std::string_view, 4> kCombineNames = {"product", "key", "value", "mean"};
+
+// Divides by the sum over each window, where that is positive.
+void normalise_windows(std::span<float> energy, size_t window) {
+  for (size_t first = 0; first < energy.size(); first += window) {
+    const auto part = energy.subspan(first, std::min(window, energy.size() - first));
+    const double sum = std::accumulate(part.begin(), part.end(), 0.0);
+    if (!(sum > 0)) continue;
+    for (float& x : part) x = static_cast<float>(x / sum);
+  }
+}
+
+double combined(Leverage::Combine combine, double key, double value) {
+  switch (combine) {
+    case Leverage::Combine::kKey:
+      return key;
+    case Leverage::Combine::kValue:
+      return value;
+    case Leverage::Combine::kMean:
+      return (key + value) / 2;
+    case Leverage::Combine::kProduct:
+      break;
+  }
+  return key * value;  // in double: squared norms of large rows overflow a float's product
 }
 
 }  // namespace
 
 std::shared_ptr<const Scorer> Leverage::parse(PartOptions& options) {
   const int sketch = options.off("sketch") ? 0 : options.integer("sketch", kDefaultSketch, 1, kMaxSketch);
-  return std::make_shared<Leverage>(sketch, options.on_off("resample", true));
+  const bool resample = options.on_off("resample", true);
+  const int window = options.integer("window", 0, 0, PartOptions::kMaxTokens);
+  return std::make_shared<Leverage>(sketch, resample, window, Combine(options.choice("combine", 0, kCombineNames)));
+}
+
+void Leverage::energies(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<float> keys,
+                        std::span<float> values) const {
+  if (sketch_ == 0) {
+    kernels::row_energy(head.keys, keys);
+    kernels::row_energy(head.values, values);
+    return;
+  }
+  const auto gaussian = std::span(scratch.gaussian).first(static_cast<size_t>(head.keys.width) * sketch_);
+  draws.gaussian(resample_, gaussian);
+  kernels::sketched_energy(kernels::Path::kFused, head.keys, gaussian, sketch_, keys);
+  kernels::sketched_energy(kernels::Path::kFused, head.values, gaussian, sketch_, values);
 }
 
 void Leverage::score(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<float> out) const {
-  const auto key_energy = std::span(scratch.energy).first(head.candidates());
-  if (sketch_ == 0) {
-    kernels::row_energy(head.keys, key_energy);
-    kernels::row_energy(head.values, out);
-  } else {
-    const auto gaussian = std::span(scratch.gaussian).first(static_cast<size_t>(head.keys.width) * sketch_);
-    draws.gaussian(resample_, gaussian);
-    kernels::sketched_energy(kernels::Path::kFused, head.keys, gaussian, sketch_, key_energy);
-    kernels::sketched_energy(kernels::Path::kFused, head.values, gaussian, sketch_, out);
+  const auto keys = std::span(scratch.energy).first(head.candidates());
+  energies(head, draws, scratch, keys, out);
+  if (window_ > 0) {
+    normalise_windows(keys, window_);
+    normalise_windows(out, window_);
   }
-  normalised_product(key_energy, out);
+  double sum = 0;
+  for (size_t j = 0; j < out.size(); ++j) sum += combined(combine_, keys[j], out[j]);
+  const double factor = sum > 0 ? 1 / sum : 1;  // all zero stays all zero
+  for (size_t j = 0; j < out.size(); ++j) out[j] = static_cast<float>(combined(combine_, keys[j], out[j]) * factor);
 }
 
 std::string Leverage::text() const {
-  if (sketch_ == 0) return "leverage:sketch=off";
-  return "leverage:sketch=" + std::to_string(sketch_) + ",resample=" + (resample_ ? "on" : "off");
+  std::string text = "leverage:sketch=off";
+  if (sketch_ > 0) text = "leverage:sketch=" + std::to_string(sketch_) + ",resample=" + (resample_ ? "on" : "off");
+  if (window_ > 0) text += ",window=" + std::to_string(window_);
+  if (combine_ != Combine::kProduct) (text += ",combine=") += kCombineNames[static_cast<size_t>(combine_)];
+  return text;
 }
 
 namespace {
@@ -47,6 +86,10 @@ constexpr PartInfo::Parameter kParameters[] = {
      "columns of G; off takes the exact norms"},
     {"resample", "on", "on, off",
      "a new G at every eviction, or one for the sequence"},
+    {"window", "0", "0 to 1048576 candidates",
+     "energies are divided by their sums over every so many candidates; 0: over none"},
+    {"combine", "product", "product, key, value, mean",
+     "which energies make the score"},
 };
 
 }  // namespace
