@@ -1,0 +1,127 @@
+// Teacher-forced divergence from the full cache, on tiny models.
+#include "eval/kl.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "eval/kl_report.h"
+#include "support/kl.h"
+#include "support/tiny_gguf.h"
+#include "vase/error.h"
+
+namespace vase::eval {
+namespace {
+
+class Kl : public testing::Test {
+ protected:
+  test::TinyModel file_{{.family = "qwen3"}};
+  std::shared_ptr<const Model> model_ = Model::load(file_.path());
+  Text text_{"tiny", test::tiny_text(150), 10};
+  KlOptions options_{.threads = 1, .chunk = 16, .full_type = RowType::kF32};
+
+  KlCell cell(const std::string& policy, int budget, uint64_t seed = 0) const {
+    return {Policy::parse(policy), policy,
+            {.budget = budget, .buffer = 8, .key_type = RowType::kF32, .value_type = RowType::kF32}, seed};
+  }
+};
+
+TEST_F(Kl, TheFullCacheDoesNotDifferFromItselfWhateverTheChunk) {
+  const FullCache full(model_, text_, options_);
+  const KlText same = full.compare_with_itself(7, RowType::kF32, options_);
+  EXPECT_EQ(same.kl, std::vector<float>(150));
+  EXPECT_EQ(same.same_top, 150);
+  EXPECT_EQ(same.predicted, 149);
+  EXPECT_EQ(same.nll, same.full_nll);
+}
+
+TEST_F(Kl, OnlyPositionsAfterTheFirstEvictionCount) {
+  const FullCache full(model_, text_, options_);
+  const KlText row = full.compare(cell("random", 40), options_);
+  EXPECT_EQ(row.first_eviction, 48);  // M + R tokens seen
+  EXPECT_EQ(row.kl.size(), 150u - 48);
+  EXPECT_EQ(row.predicted, 150 - 48 - 1);
+  EXPECT_GT(row.kl[20], 0);
+  EXPECT_TRUE(full.compare(cell("random", 142), options_).kl.empty() == false);  // evicts at the last token but one
+  EXPECT_TRUE(full.compare(cell("random", 143), options_).kl.empty());
+}
+
+TEST_F(Kl, ADensePromptCountsFromItsOwnFirstEviction) {
+  const FullCache full(model_, text_, options_);
+  KlCell dense = cell("random", 40);
+  text_.prompt_tokens = 100;
+  const FullCache longer(model_, text_, options_);
+  dense.cache.prefill = Prefill::kDense;
+  EXPECT_EQ(longer.compare(dense, options_).first_eviction, 101);
+}
+
+TEST_F(Kl, EqualsTheDirectEvaluationRowByRow) {
+  const FullCache full(model_, text_, options_);
+  const KlCell c = cell("vase-dkv", 40, 3);
+  std::vector<std::vector<float>> want, got;
+  SessionOptions session;
+  session.evict_seed = 3;
+  const auto keep = [](auto& rows) {
+    return [&rows](int64_t, std::span<const float> logits) { rows.emplace_back(logits.begin(), logits.end()); };
+  };
+  Engine(model_, Policy(), {.key_type = RowType::kF32, .value_type = RowType::kF32, .context = 150}, {.threads = 1})
+      .force(text_.tokens, 10, session, keep(want));
+  Engine(model_, c.policy, c.cache, {.threads = 1}).force(text_.tokens, 10, session, keep(got));
+  const KlText row = full.compare(c, options_);
+  double nll = 0;
+  for (size_t i = 48; i < 150; ++i) {
+    const double kl = test::kl_divergence(want[i], got[i], want[i].size()).mean;
+    EXPECT_NEAR(row.kl[i - 48], kl, 1e-6 + 1e-5 * kl) << i;
+    if (i + 1 < 150) nll -= test::log_softmax(got[i])[text_.tokens[i + 1]];
+  }
+  EXPECT_NEAR(row.nll, nll, 1e-6 * nll);
+}
+
+TEST_F(Kl, AnyChunkGivesTheSameNumbers) {
+  const FullCache full(model_, text_, options_);
+  KlOptions by_token = options_;
+  by_token.chunk = 1;
+  const KlCell c = cell("vase-attnv", 40, 5);
+  EXPECT_EQ(full.compare(c, options_).kl, full.compare(c, by_token).kl);
+}
+
+TEST_F(Kl, ABudgetThatDoesNotWorkIsRefused) {
+  const FullCache full(model_, text_, options_);
+  EXPECT_THROW(full.compare(cell("vase-attnv", 8), options_), Error);
+}
+
+KlText measured(const std::string& name, std::vector<float> kl, int same_top, double nll, double full_nll) {
+  return {.text = name, .kl = std::move(kl), .same_top = same_top, .nll = nll, .full_nll = full_nll, .predicted = 2};
+}
+
+TEST(KlSummary, MeansAreOverTextsWithSeedsPooled) {
+  // Text a: two seeds, means of all its positions (1 + 3 + 5 + 7) / 4 = 4; text b: 2. Text c never evicted.
+  const KlRow row{"p", 64, {measured("a", {1, 3}, 2, 2, 1), measured("a", {5, 7}, 0, 4, 1), measured("b", {2, 2}, 1, 1, 1),
+                            measured("c", {}, 0, 0, 0)}};
+  const KlSummary s = summarise(row);
+  EXPECT_EQ(s.texts, 2);
+  EXPECT_EQ(s.positions, 6);
+  EXPECT_DOUBLE_EQ(s.kl, 3);
+  EXPECT_DOUBLE_EQ(s.kl_error, 1);  // sd of {4, 2} = sqrt 2, over sqrt 2
+  EXPECT_DOUBLE_EQ(s.median, 2.5);  // 1 2 2 3 5 7
+  EXPECT_DOUBLE_EQ(s.max, 7);
+  EXPECT_DOUBLE_EQ(s.same_top, 0.5);  // 2 of 4 and 1 of 2
+  EXPECT_DOUBLE_EQ(s.same_top_error, 0);
+  EXPECT_DOUBLE_EQ(s.perplexity, std::exp((6.0 / 4 + 1.0 / 2) / 2));
+  EXPECT_DOUBLE_EQ(s.full_perplexity, std::exp(0.5));
+}
+
+TEST(KlTable, MarksWhatLiesBelowTheNoiseFloor) {
+  const std::vector<KlRow> floors = {{"full, other", 0, {measured("a", {0.5, 0.5}, 2, 1, 1)}}};
+  const std::string table = kl_table({{"good", 64, {measured("a", {0.25, 0.25}, 2, 1, 1)}},
+                                      {"bad", 64, {measured("a", {0.75, 0.75}, 2, 1, 1)}},
+                                      {"idle", 64, {measured("a", {}, 0, 0, 0)}}},
+                                     floors);
+  EXPECT_NE(table.find("| good | 64 | 0.2500 ± 0.0000 (*) |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| bad | 64 | 0.7500 ± 0.0000 |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| idle | 64 | never evicted |"), std::string::npos) << table;
+  EXPECT_NE(table.find("Noise floor: 0.5000"), std::string::npos) << table;
+}
+
+}  // namespace
+}  // namespace vase::eval
