@@ -67,6 +67,7 @@ struct PolicyScratch {
   std::vector<double> keys;             // [n]
   std::vector<float> row;               // [padded head_dim] one decoded row
   std::vector<float> gaussian;          // [head_dim][sketch]
+  std::vector<float> work;              // [work_for()] vectors and logits of scores from stored queries or rotations
   // Counters, over the life of the scratch.
   uint64_t nonfinite_scores = 0;        // scores that were NaN or infinite; NaN never wins a selection
   uint64_t protection_truncated = 0;    // evictions at which not all protected tokens fitted into K
@@ -74,9 +75,11 @@ struct PolicyScratch {
 
   // Room for n = `slots` slots, of which the candidates are part, of `head_dim` channels, and for sketches of up to
   // `sketch` columns. Never shrinks.
-  void reserve(int slots, int head_dim, int sketch = 64);
+  void reserve(int slots, int head_dim, int sketch = 64, size_t work = 0);
   // Bytes that reserve() takes, and bytes that are taken now.
-  static size_t bytes_for(int slots, int head_dim, int sketch = 64);
+  static size_t bytes_for(int slots, int head_dim, int sketch = 64, size_t work = 0);
+  // Floats of `work` that a policy with these needs takes, for heads of `group` query heads and up to `slots` slots.
+  static size_t work_for(const PolicyNeeds& needs, int group, int slots, int head_dim);
   size_t bytes() const;
 };
 

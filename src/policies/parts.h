@@ -26,8 +26,9 @@ struct PartEntry {
 // sinks before prompt, both before what fills up the rest.
 #define VASE_PROTECTORS(X) X(kSinksPart) X(kPromptPart) X(kRecentPart) X(kValueRule) X(kRandomRule)
 #define VASE_SCORERS(X)                                                                                 \
-  X(kAttentionPart) X(kKeyDiffPart) X(kKeyNormPart) X(kLagPart) X(kLeveragePart) X(kPositionPart)       \
-  X(kRedundancyPart) X(kUniformPart) X(kValuePart)
+  X(kAttentionPart) X(kCaotePart) X(kExpectedAttentionPart) X(kKeyDiffPart) X(kKeyNormPart)             \
+  X(kLagPart) X(kLeveragePart) X(kLifetimeAttentionPart) X(kPositionPart) X(kQueryAttentionPart)        \
+  X(kRecurrencePart) X(kRedundancyPart) X(kTriAttentionPart) X(kUniformPart) X(kValuePart)
 #define VASE_SELECTORS(X) X(kTopPart) X(kSamplePart) X(kStrataPart) X(kClusterPart)
 #define VASE_READERS(X) X(kQuestPart) X(kOraclePart) X(kSeerPart)
 

@@ -175,7 +175,8 @@ void Policy::plan_with(std::span<const HeadView> heads, std::span<RandomDraws* c
   const HeadView& head = heads[0];
   check_sizes(head, kept);
   const int candidates = head.candidates(), keep = head.keep();
-  scratch.reserve(head.slots(), head.keys.width);
+  const int slots = head.slots(), head_dim = head.keys.width;
+  scratch.reserve(slots, head_dim, 64, PolicyScratch::work_for(needs(), head.group, slots, head_dim));
   const auto claimed = std::span(scratch.claimed).first(candidates);
   std::fill(claimed.begin(), claimed.end(), uint8_t{0});
   const auto carried = std::copy(head.log_weight.begin(), head.log_weight.end(), scratch.log_weight.begin());

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "policies/query_work.h"
 #include "vase/policy.h"
 
 namespace vase {
@@ -12,23 +13,29 @@ void grow(std::vector<T>& v, size_t size) {
 
 }  // namespace
 
-void PolicyScratch::reserve(int slots, int head_dim, int sketch) {
+void PolicyScratch::reserve(int slots, int head_dim, int sketch, size_t work_floats) {
   for (auto* v : {&scores, &log_weight, &mixed, &term, &shared, &draws, &energy}) grow(*v, slots);
   grow(gaussian, static_cast<size_t>(head_dim) * sketch);
   grow(row, padded_row(head_dim));
+  grow(work, work_floats);
   grow(keys, slots);
   grow(claimed, slots);
   grow(pool, slots);
   grow(order, slots);
 }
 
-size_t PolicyScratch::bytes_for(int slots, int head_dim, int sketch) {
+size_t PolicyScratch::bytes_for(int slots, int head_dim, int sketch, size_t work) {
   const size_t per_slot = sizeof(float) * 7 + sizeof(double) + sizeof(uint8_t) + sizeof(uint32_t) * 2;
-  return slots * per_slot + sizeof(float) * (size_t(head_dim) * sketch + padded_row(head_dim));
+  return slots * per_slot + sizeof(float) * (size_t(head_dim) * sketch + padded_row(head_dim) + work);
+}
+
+size_t PolicyScratch::work_for(const PolicyNeeds& needs, int group, int slots, int head_dim) {
+  if (needs.queries == 0 && !needs.rope) return 0;
+  return QueryWork(group, needs.queries, slots, head_dim).floats();
 }
 
 size_t PolicyScratch::bytes() const {
-  size_t floats = gaussian.size() + row.size();
+  size_t floats = gaussian.size() + row.size() + work.size();
   for (const auto* v : {&scores, &log_weight, &mixed, &term, &shared, &draws, &energy}) floats += v->size();
   return sizeof(float) * floats +
          sizeof(double) * keys.size() + claimed.size() + sizeof(uint32_t) * (pool.size() + order.size());

@@ -1,0 +1,137 @@
+// expected-attention - attention that queries to come are likely to give, times the size of the value (Expected Attention,
+// arXiv 2510.00636, as in kvpress; docs/policies.md 4.12). Per query head, with mean mu and covariance Sigma of its newest
+// queries before rotation, and R the average rotation over the next `future` positions (true ones, from the tokens seen on):
+//   e_j = (R mu) . k_j / sqrt d + k_j^T R Sigma R^T k_j / (2 d),
+//   s_j = (mean over the group of softmax_j e_j + epsilon) |v_j|_2.
+// The covariance is never formed: k^T R Sigma R^T k = mean over queries of (k . R (q - mu))^2. Positions 0 to 3 have no part
+// in the softmax, so their share is 0; protect them by sinks:4. A slot's log-weight is added to its e_j.
+//   queries  newest tokens whose queries are used, 1 to 512, default 32
+//   future   positions to come, 1 to 65536, default 512
+//   epsilon  0 to 1, default 0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/query_scores/query_scores.h"
+#include "kernels/row_distance/row_distance.h"
+#include "policies/parts.h"
+#include "policies/query_work.h"
+#include "policies/rope_turns.h"
+
+namespace vase {
+namespace {
+
+constexpr int kDefaultQueries = 32, kDefaultFuture = 512;
+constexpr int kSinks = 4;
+
+class ExpectedAttention final : public Scorer {
+ public:
+  ExpectedAttention(int queries, int future, double epsilon) : queries_(queries), future_(future), epsilon_(epsilon) {}
+  static std::shared_ptr<const Scorer> parse(PartOptions& options) {
+    const int queries = options.integer("queries", kDefaultQueries, 1, 512);
+    const int future = options.integer("future", kDefaultFuture, 1, 65536);
+    return std::make_shared<ExpectedAttention>(queries, future, options.real("epsilon", 0, 0, 1));
+  }
+
+  PolicyNeeds needs() const override { return {.rope = true, .queries = queries_}; }
+  void score(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<float> out) const override;
+  std::string text() const override;
+
+ private:
+  void load_moments(const HeadView& head, int g, size_t padded, float* vectors) const;
+
+  int queries_, future_;
+  double epsilon_;
+};
+
+std::string ExpectedAttention::text() const {
+  std::string text = "expected-attention:queries=" + std::to_string(queries_) + ",future=" + std::to_string(future_);
+  return epsilon_ == 0 ? text : text + ",epsilon=" + shortest(epsilon_);
+}
+
+// Subtracts the mean of the rows from them, and scales both: rows by `row_scale`, the mean, in the row behind them, by
+// `mean_scale`.
+void centre(int rows, size_t padded, double row_scale, double mean_scale, float* vectors) {
+  for (size_t c = 0; c < padded; ++c) {
+    double sum = 0;
+    for (int w = 0; w < rows; ++w) sum += vectors[w * padded + c];
+    const double mean = rows > 0 ? sum / rows : 0;
+    for (int w = 0; w < rows; ++w) {
+      float& x = vectors[w * padded + c];
+      x = static_cast<float>((x - mean) * row_scale);
+    }
+    vectors[rows * padded + c] = static_cast<float>(mean * mean_scale);
+  }
+}
+
+// The turned queries less their mean, then the turned mean, scaled so that e_j is the sum of the squares of k_j's products
+// with the former, and its product with the latter. [used + 1][padded].
+void ExpectedAttention::load_moments(const HeadView& head, int g, size_t padded, float* vectors) const {
+  const int held = head.queries.count, used = std::min(queries_, held), width = head.keys.width;
+  const int64_t oldest = head.seen - used;
+  const auto row = [&](int w) { return std::span(vectors + w * padded, padded); };
+  for (int w = 0; w < used; ++w) {
+    std::fill(row(w).begin(), row(w).end(), 0.0f);
+    const std::span<const float> query = head.queries.row(held - used + w, g);
+    std::copy(query.begin(), query.end(), row(w).begin());
+  }
+  // Back from a query's own position and on to the mean of those to come, in one turn; the model's magnitude cancels.
+  for (int f = 0; f < static_cast<int>(head.rope.frequencies.size()); ++f) {
+    std::complex<double> factor = mean_turn(head.rope, f, head.seen, future_) * std::conj(turn_at(head.rope, f, oldest));
+    const std::complex<double> back = std::conj(turn_at(head.rope, f, 1));
+    for (int w = 0; w < used; ++w, factor *= back) turn_pair(head.rope, f, factor, row(w));
+  }
+  centre(used, padded, 1 / std::sqrt(2.0 * width * std::max(used, 1)), 1 / std::sqrt(static_cast<double>(width)), vectors);
+}
+
+// logits[j] = e_j of the first `count` keys.
+void expected_logits(const HeadView& head, int used, const float* vectors, size_t padded, float* chunk, int count,
+                     float* logits) {
+  constexpr int kChunk = QueryWork::kChunk;
+  for (int first = 0; first < count; first += kChunk) {
+    const int n = std::min(kChunk, count - first);
+    kernels::row_dots(kernels::Path::kFused, {vectors, (used + 1) * padded}, used + 1, kernels::rows_from(head.keys, first),
+                      n, chunk, kChunk);
+    float* const e = chunk + used * kChunk;
+    for (int w = 0; w < used; ++w) {
+      for (int i = 0; i < n; ++i) e[i] += chunk[w * kChunk + i] * chunk[w * kChunk + i];
+    }
+    std::copy_n(e, n, logits + first);
+  }
+}
+
+void ExpectedAttention::score(const HeadView& head, RandomDraws&, PolicyScratch& scratch, std::span<float> out) const {
+  const QueryWork work(head, queries_);
+  float *const memory = scratch.work.data(), *const vectors = work.vectors(memory);
+  const int used = std::min(queries_, head.queries.count);
+  const auto shares = std::span(scratch.energy).first(out.size());
+  const std::span<float> logits(work.logits(memory), out.size());
+  std::fill(shares.begin(), shares.end(), 0.0f);
+  for (int g = 0; g < head.group; ++g) {
+    load_moments(head, g, work.padded(), vectors);
+    expected_logits(head, used, vectors, work.padded(), work.chunk(memory), head.candidates(), logits.data());
+    for (size_t j = 0; j < out.size(); ++j) {
+      if (!head.log_weight.empty()) logits[j] += head.log_weight[j];
+      if (head.positions[j] < kSinks) logits[j] = -std::numeric_limits<float>::infinity();
+    }
+    kernels::add_softmax(kernels::Path::kFused, logits, shares);
+  }
+  std::fill(scratch.row.begin(), scratch.row.end(), 0.0f);
+  kernels::row_distance(kernels::Path::kFused, head.values, scratch.row, out);  // from the origin: |v_j|
+  for (size_t j = 0; j < out.size(); ++j) out[j] *= shares[j] / static_cast<float>(head.group) + static_cast<float>(epsilon_);
+}
+
+constexpr PartInfo::Parameter kParameters[] = {
+    {"queries", "32", "1 to 512 tokens", "newest tokens whose queries are used"},
+    {"future", "512", "1 to 65536 positions", "positions to come over which the rotation is averaged"},
+    {"epsilon", "0", "0 to 1", "added to the probability"},
+};
+
+}  // namespace
+
+const PartEntry<Scorer> kExpectedAttentionPart = {
+    "expected-attention", &ExpectedAttention::parse,
+    "softmax(mu'.k / sqrt d + k' Sigma' k / 2d) |v|, mu' and Sigma' of the newest queries, turned to positions to come",
+    "arXiv 2510.00636", kParameters};
+
+}  // namespace vase
