@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vase/export.h"
 #include "vase/memory.h"
 #include "vase/model.h"
 #include "vase/options.h"
@@ -27,7 +28,7 @@ struct Counters {
 
 enum class Finish : uint8_t { kRunning, kEndOfText, kStopString, kMaxTokens, kContextFull, kCancelled, kNonFinite };
 // "running", "eos", "stop", "length", "context", "cancelled", "nonfinite" (the model gave NaN logits: no text is invented)
-std::string_view finish_name(Finish finish);
+VASE_API std::string_view finish_name(Finish finish);
 
 // Kept positions of one eviction (EngineOptions::log_evictions).
 struct EvictionRecord {
@@ -36,7 +37,7 @@ struct EvictionRecord {
   std::vector<int32_t> kept;  // positions, in logical order, the buffer included
 };
 
-class Session {
+class VASE_API Session {
  public:
   virtual ~Session() = default;
   virtual Finish finish() const = 0;
@@ -50,7 +51,7 @@ class Session {
 };
 
 // One thread at a time may call an engine and read its sessions; only Session::cancel() may come from any thread.
-class Engine {
+class VASE_API Engine {
  public:
   // Called from step() for every session that produced text that is safe to show (whole characters, no part of a stop
   // string) or has finished. May be empty. It may submit and cancel, but not step or force the engine. When it throws,

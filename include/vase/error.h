@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "vase/export.h"
+
 namespace vase {
 
 // What kind of thing went wrong. A program maps kUsage to exit code 2 and everything else to 1.
@@ -17,7 +19,7 @@ enum class ErrorCode {
 };
 
 // Message: one line, what was wrong, what is allowed, what to do.
-class Error : public std::runtime_error {
+class VASE_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
   ErrorCode code() const noexcept { return code_; }

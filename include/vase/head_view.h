@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 
+#include "vase/export.h"
 #include "vase/rows.h"
 
 namespace vase {
@@ -26,7 +27,7 @@ enum class AttentionRecord : uint8_t {
 };
 
 // What the engine must keep for a policy. Anything not asked for costs neither memory nor time.
-struct PolicyNeeds {
+struct VASE_API PolicyNeeds {
   AttentionRecord attention = AttentionRecord::kNone;  // 4 B per slot, 8 B for kRecurrence
   float temperature = 1;     // of the window records: p from logits / temperature
   float threshold = 0;       // of kRecurrence

@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <string>
 
+#include "vase/export.h"
 #include "vase/model.h"
 #include "vase/options.h"
 
 namespace vase {
 
 // bytes() = layers * kv_heads * capacity * (key_row + value_row + metadata) * sequences + scratch
-struct MemoryPlan {
+struct VASE_API MemoryPlan {
   int layers = 0, kv_heads = 0;
   int sequences = 1;
   int budget = 0;           // M, slots
@@ -30,7 +31,7 @@ struct MemoryPlan {
 };
 
 // Solves budget_mib for M when it is set. Throws Error(kUsage) naming the smallest budget that works.
-MemoryPlan plan_memory(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
+VASE_API MemoryPlan plan_memory(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
                        const EngineOptions& engine);
 
 }  // namespace vase

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "vase/export.h"
+
 namespace vase {
 
 // The numbers that decide what a cache costs and what a user wants to know about a file.
@@ -27,7 +29,7 @@ struct ChatMessage {
   std::string content;  // UTF-8
 };
 
-class Model {
+class VASE_API Model {
  public:
   // Throws Error: kNotFound, kCorrupt or kUnsupported, naming what was found and what is needed.
   static std::shared_ptr<const Model> load(const std::string& path);
@@ -54,6 +56,6 @@ class Model {
 };
 
 // Header and hyper-parameters only; same errors as Model::load.
-ModelShape read_model_shape(const std::string& path);
+VASE_API ModelShape read_model_shape(const std::string& path);
 
 }  // namespace vase

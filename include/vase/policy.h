@@ -37,7 +37,7 @@ enum class Share : uint8_t {
 // Random draws for one head at one eviction. The default is counter-based (Philox), keyed by seed, sequence,
 // layer, head, eviction and purpose, with the counter = position, so a draw never depends on threads, batch or
 // slot order. Tests inject recorded draws.
-class RandomDraws {
+class VASE_API RandomDraws {
  public:
   virtual ~RandomDraws() = default;
   // out[i] ~ U[0,1) for the token at positions[i].
@@ -51,7 +51,7 @@ class RandomDraws {
 
 // Memory for one call of Policy::plan, so that an eviction allocates nothing. Grown by reserve() only. Some of it
 // belongs to plan() while a part runs; a part of your own may use the rest as it likes, for the time of one call.
-struct PolicyScratch {
+struct VASE_API PolicyScratch {
   // Of plan(): a part must leave these alone, but for what it is handed.
   std::vector<float> scores;            // [C] the scorer's `out`, then the selector's `scores`
   std::vector<uint8_t> claimed;         // [C] how each candidate is claimed; held by Claims through all three parts
@@ -84,7 +84,7 @@ struct PolicyScratch {
 };
 
 // The set of candidates that rules have claimed so far, in claiming order.
-class Claims {
+class VASE_API Claims {
  public:
   // claimed: [C] zeros; order: room for `limit` indices. `ordered`: the claiming order is the gather order, so rules
   // claim in their documented order; without it any order will do.
@@ -126,7 +126,7 @@ struct ModelHeads {
 };
 
 // Claims tokens that must survive. Rules run in the policy's order; the newest R are protected before any rule.
-class Protector {
+class VASE_API Protector {
  public:
   virtual ~Protector() = default;
   virtual PolicyNeeds needs() const { return {}; }
@@ -145,7 +145,7 @@ class Protector {
 };
 
 // One number per candidate; larger means more worth keeping.
-class Scorer {
+class VASE_API Scorer {
  public:
   virtual ~Scorer() = default;
   virtual PolicyNeeds needs() const { return {}; }
@@ -158,7 +158,7 @@ class Scorer {
 
 // Chooses out.size() of the candidates in `pool` (which it may permute) by their scores. out is in gather order when
 // `ordered`, else in any order.
-class Selector {
+class VASE_API Selector {
  public:
   virtual ~Selector() = default;
   virtual PolicyNeeds needs() const { return {}; }

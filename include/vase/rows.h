@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "vase/export.h"
+
 namespace vase {
 
 // Encoding of one element of a key or value row.
@@ -31,6 +33,6 @@ struct RowsView {
 };
 
 // Decodes row i into out[0 .. view.width).
-void read_row(const RowsView& view, size_t i, float* out);
+VASE_API void read_row(const RowsView& view, size_t i, float* out);
 
 }  // namespace vase

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "vase/export.h"
 #include "vase/policy.h"
 
 namespace vase {
@@ -48,9 +49,9 @@ struct Selection {
 
 // Throws Error(kUsage), naming the array and the index, for a shape that does not fit or a number that is not finite;
 // for a policy that never evicts, needs what is not given, or cannot work with this budget.
-Selection select_slots(const Policy& policy, const SelectInput& input);
+VASE_API Selection select_slots(const Policy& policy, const SelectInput& input);
 
 // Frequencies of plain RoPE, [head_dim / 2]: base^(-2 f / head_dim) for channel pair f.
-std::vector<float> rope_frequencies(double base, int head_dim);
+VASE_API std::vector<float> rope_frequencies(double base, int head_dim);
 
 }  // namespace vase

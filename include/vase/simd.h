@@ -8,16 +8,18 @@
 #include <string>
 #include <vector>
 
+#include "vase/export.h"
+
 namespace vase {
 
 // Targets that were built and that this machine can run, best first: for example "AVX3", "AVX2", "SSE4",
 // "SSSE3", "EMU128".
-std::vector<std::string> simd_targets();
+VASE_API std::vector<std::string> simd_targets();
 
 // The target in use, one of simd_targets().
-std::string simd_target();
+VASE_API std::string simd_target();
 
 // Throws Error(kUsage), naming what is allowed, if VASE_SIMD asks for a target that is not in simd_targets().
-void check_simd_request();
+VASE_API void check_simd_request();
 
 }  // namespace vase
