@@ -136,6 +136,7 @@ class KlRun {
     line["model"] = model_->shape().fingerprint;
     line["build"] = build_id();
     file_->write(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    file_->flush();
   }
 
   nlohmann::json summary(bool complete) const {

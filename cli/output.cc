@@ -69,9 +69,13 @@ void OutputFile::write(std::string_view bytes) {
   if (!out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()))) fail();
 }
 
-void OutputFile::commit() {
+void OutputFile::flush() {
   errno = 0;
   if (!out_.flush()) fail();
+}
+
+void OutputFile::commit() {
+  flush();
   if (written_ != target_ && std::rename(written_.c_str(), target_.c_str()) != 0) fail();
   committed_ = true;
   keep_on_interrupt(written_.c_str());

@@ -26,8 +26,9 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Both throw Error(kResource).
+  // All throw Error(kResource). flush(): what has been written can be read, beside its place, and survives a kill.
   void write(std::string_view bytes);
+  void flush();
   void commit();
 
  private:
