@@ -56,6 +56,7 @@ Policy::Policy(std::vector<std::shared_ptr<const Protector>> protectors, std::sh
 
 Policy::Policy(std::shared_ptr<const Reader> reader) : reader_(std::move(reader)) {
   if (!reader_) throw Error(ErrorCode::kUsage, "policy: the reader is null");
+  if (reader_->block() < 1) throw Error(ErrorCode::kUsage, "policy: a block of '" + reader_->text() + "' has no tokens");
 }
 
 Policy Policy::with_scorer(std::shared_ptr<const Scorer> scorer) const {

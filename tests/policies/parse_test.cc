@@ -63,6 +63,15 @@ TEST(Parse, OverridesOfPresets) {
   EXPECT_EQ(canonical("full protect+=prompt"), "full");
 }
 
+TEST(Parse, ReadingPoliciesStandAlone) {
+  EXPECT_EQ(canonical("read=quest"), "read=quest:page=16");
+  EXPECT_EQ(canonical("quest read=quest:dense_layers=2,page=8"), "read=quest:page=8,dense_layers=2");
+  EXPECT_EQ(canonical("oracle-blocks"), "read=oracle:block=64");
+  const Policy policy = Policy::parse("quest");
+  EXPECT_TRUE(policy.reads() && !policy.evicts());
+  EXPECT_FALSE(Policy::parse("full").reads() || Policy::parse("snapkv").reads());
+}
+
 TEST(Parse, NeedsFollowTheParts) {
   const auto needs = [](const char* text) {
     const PolicyNeeds n = Policy::parse(text).needs();
@@ -111,6 +120,15 @@ TEST(ParseErrors, PointAtTheWordAndNameTheNearest) {
       {"protect=sinks:4", {"score="}},
       {"score=uniform snapkv", {"character 15:", "'snapkv'", "first word"}},
       {"full score=uniform", {"character 6:", "'full' never evicts"}},
+      {"read=quets", {"character 6:", "reader 'quets'", "'quest'"}},
+      {"read=quest:page=0", {"character 17:", "1 to 4096"}},
+      {"read=quest:pages=3", {"character 12:", "'page'"}},
+      {"snapkv read=quest", {"character 8:", "stands alone"}},
+      {"full read=quest", {"character 6:", "stands alone"}},
+      {"read=quest select=top", {"character 12:", "takes no select"}},
+      {"quest protect+=prompt", {"character 7:", "takes no protect"}},
+      {"seer-attention", {"character 1:", "needs a file", "read=seer:gates=FILE"}},
+      {"read=seer", {"needs gates=FILE"}},
       {"protect=sinks:4,,prompt score=uniform", {"character 17:", "rule of protection ''"}},
   };
   for (const auto& [text, parts] : kCases) {

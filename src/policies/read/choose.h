@@ -13,6 +13,7 @@ namespace vase {
 struct ChoiceScratch {
   explicit ChoiceScratch(int blocks);
   static size_t bytes_for(int blocks) { return size_t(blocks) * (4 + 4 + 1); }
+  size_t bytes() const { return bytes_for(static_cast<int>(marks.size())); }
 
   std::vector<int32_t> numbers;  // [blocks] 0, 1, 2, ...
   std::vector<uint32_t> pool;    // [blocks]
