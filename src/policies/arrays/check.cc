@@ -113,7 +113,7 @@ void check_rope(const Policy& policy, const SelectInput& input, const PolicyNeed
 }  // namespace
 
 void check_select_input(const Policy& policy, const SelectInput& input) {
-  if (!policy.evicts()) fail("the policy 'full' never evicts; name another one");
+  if (!policy.evicts()) fail("the policy '" + policy.text() + "' never evicts; name another one");
   check_numbers(input);
   const size_t rows = check_sizes(input);
   policy.validate(input.budget, input.buffer);
