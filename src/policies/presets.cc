@@ -24,7 +24,7 @@ const std::vector<PolicyInfo>& Policy::presets() {
        "protect=recent:50% score=lifetime-attention select=top"},
       {"caote", "keeps the top by the change of the attention output", "CAOTE; arXiv 2609.03430", "score=caote select=top"},
       {"expected-attention", "keeps the top by attention to come times value norm", "arXiv 2510.00636",
-       "protect=sinks:4 score=expected-attention select=top"},
+       "protect=sinks:4 score=expected-attention:queries=32,future=512 select=top"},
       {"lazy-eviction", "keeps what is due to be used again", "arXiv 2506.15969", "score=recurrence select=top"},
       {"random", "evicts at random, sinks included", "control", "score=uniform select=top"},
       {"random-prompt", "keeps the prompt, evicts at random", "arXiv 2609.03430",
