@@ -1,0 +1,35 @@
+// What the engine asks of the attention over its cache, beside attending.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/sequence.h"
+#include "model/forward.h"
+#include "vase/engine.h"
+
+namespace vase {
+
+class StepAttention : public model::LayerAttention {
+ public:
+  // An eviction with the sequence that it belongs to.
+  struct Logged {
+    const Sequence* sequence;
+    EvictionRecord record;
+  };
+
+  // The spans of the next step; they and their sequences must stay as they are until end_step().
+  virtual void begin_step(std::span<const Span> spans) = 0;
+  // After the last layer.
+  virtual void end_step() {}
+  // Evictions since the last call, in (sequence, eviction, layer, head) order.
+  virtual std::vector<Logged> take_log() { return {}; }
+  // Rethrows the first exception that a part of the policy has thrown since the last call. The cache is sound.
+  virtual void rethrow_error() = 0;
+  virtual uint64_t nonfinite_scores() const = 0;
+  virtual uint64_t protection_truncated() const { return 0; }
+  virtual size_t scratch_bytes() const = 0;
+};
+
+}  // namespace vase
