@@ -13,26 +13,30 @@ namespace vase {
 class QueryWork {
  public:
   static constexpr int kChunk = 64;  // rows of keys that are worked on at a time, where not all of them are
+  static constexpr int kRows = 12;   // query heads of several tokens that pass over the keys together, if no group is larger
 
   // head_dim in channels; `queries`: tokens of the query ring that the part asked for.
   QueryWork(int group, int queries, int slots, int head_dim)
       : group_(group),
-        vectors_(std::max(2 * group, queries + 2)),
+        rows_(std::max(group, kRows)),
+        vectors_(std::max({2 * group, queries + 2, kRows})),
         row_(kernels::results_row(slots)),
         padded_(padded_row(head_dim)) {}
   // Of a part that asked for this many queries.
   QueryWork(const HeadView& head, int queries) : QueryWork(head.group, queries, head.slots(), head.keys.width) {}
 
-  size_t floats() const { return group_ * row_ + vectors_ * padded_ + kChunk * (vectors_ + padded_); }
+  int tokens_at_once() const { return rows_ / group_; }
+  size_t floats() const { return rows_ * row_ + vectors_ * padded_ + kChunk * (vectors_ + padded_); }
 
   size_t padded() const { return padded_; }
   size_t logits_row() const { return row_; }                                     // floats from one head's logits to the next
-  float* logits(float* work) const { return work; }                              // [G][logits_row()]
-  float* vectors(float* work) const { return work + group_ * row_; }             // [max(2 G, queries + 2)][padded head_dim]
+  float* logits(float* work) const { return work; }                              // [max(G, kRows)][logits_row()]
+  float* vectors(float* work) const { return work + rows_ * row_; }              // [max(2 G, queries + 2, kRows)][padded head_dim]
   float* chunk(float* work) const { return vectors(work) + vectors_ * padded_; }  // kChunk numbers per vector and channel
 
  private:
-  size_t group_, vectors_, row_, padded_;
+  int group_, rows_;
+  size_t vectors_, row_, padded_;
 };
 
 }  // namespace vase

@@ -40,28 +40,46 @@ HWY_INLINE void dot_tile(const float* HWY_RESTRICT vectors, const T* const (&row
   for (int h = 0; h < H; ++h) store_sums(d, sum[h], out + h * stride);
 }
 
-// The same for `count` vectors, in tiles that the registers hold.
+// The same for `count` <= kMaxHeads vectors.
+template <int H, class T>
+HWY_INLINE void dot_tile_of(int count, const float* vectors, const T* const (&row)[kSlotTile], int padded, float* out,
+                            size_t stride) {
+  if constexpr (H > 1) {
+    if (count < H) return dot_tile_of<H - 1>(count, vectors, row, padded, out, stride);
+  }
+  dot_tile<H>(vectors, row, padded, out, stride);
+}
+
+// The same for any count, in tiles of nearly equal size.
 template <class T>
 HWY_INLINE void dot_tiles_of_four(const float* vectors, int count, const T* const (&row)[kSlotTile], int padded,
                                   float* out, size_t stride) {
-  int v = 0;
-  for (; v + kMaxHeads <= count; v += kMaxHeads) {
-    dot_tile<kMaxHeads>(vectors + v * padded, row, padded, out + v * stride, stride);
+  const int tiles = (count + kMaxHeads - 1) / kMaxHeads;
+  for (int i = 0, v = 0; i < tiles; ++i) {
+    const int size = (count - v) / (tiles - i);
+    dot_tile_of<kMaxHeads>(size, vectors + v * padded, row, padded, out + v * stride, stride);
+    v += size;
   }
-  if constexpr (kMaxHeads > 4) {
-    for (; v + 4 <= count; v += 4) dot_tile<4>(vectors + v * padded, row, padded, out + v * stride, stride);
-  }
-  for (; v + 2 <= count; v += 2) dot_tile<2>(vectors + v * padded, row, padded, out + v * stride, stride);
-  if (v < count) dot_tile<1>(vectors + v * padded, row, padded, out + v * stride, stride);
+}
+
+// Rows lie where their slots are, so that the machine cannot guess the next one.
+inline constexpr int kAhead = 16;
+template <class T>
+HWY_INLINE void prefetch(const T* row, int padded) {
+  for (int i = 0; i < padded; i += 64 / int(sizeof(T))) __builtin_prefetch(row + i);
 }
 
 template <class T>
 HWY_NOINLINE void dots_of_rows(const float* vectors, int count, const RowsView& rows, int n, float* out,
                                size_t stride) {
+  const int padded = padded_row(rows.width);
   for (int i = 0; i < n; i += kSlotTile) {
     const T* row[kSlotTile];
-    for (int j = 0; j < kSlotTile; ++j) row[j] = static_cast<const T*>(rows.row(std::min(i + j, n - 1)));
-    dot_tiles_of_four(vectors, count, row, padded_row(rows.width), out + i, stride);
+    for (int j = 0; j < kSlotTile; ++j) {
+      row[j] = static_cast<const T*>(rows.row(std::min(i + j, n - 1)));
+      prefetch(static_cast<const T*>(rows.row(std::min(i + j + kAhead, n - 1))), padded);
+    }
+    dot_tiles_of_four(vectors, count, row, padded, out + i, stride);
   }
 }
 

@@ -53,7 +53,8 @@ class QueryAttention final : public Scorer {
 
  private:
   int slots_seen(const HeadView& head, int age) const;
-  void logits_of(const HeadView& head, int w, int slots, const QueryWork& work, float* memory) const;
+  void logits_of(const HeadView& head, int w, int tokens, int slots, const QueryWork& work, float* memory) const;
+  void add_shares(const HeadView& head, int age, const QueryWork& work, float* logits, std::span<float> sum) const;
   void finish_logits(const HeadView& head, int64_t position, std::span<float> logits) const;
 
   Settings set_;
@@ -91,19 +92,21 @@ int QueryAttention::slots_seen(const HeadView& head, int age) const {
   return head.candidates() + std::max(buffered, 0);
 }
 
-// logits[g][j] of the w-th held token for slots j < `slots`.
-void QueryAttention::logits_of(const HeadView& head, int w, int slots, const QueryWork& work, float* memory) const {
+// Logits [token][g][j] of the `tokens` held tokens from the w-th on, for slots j < `slots`.
+void QueryAttention::logits_of(const HeadView& head, int w, int tokens, int slots, const QueryWork& work,
+                               float* memory) const {
   const int width = head.keys.width;
   const float scale = static_cast<float>(1 / (std::sqrt(static_cast<double>(width)) * set_.temperature));
+  const int rows = tokens * head.group;
   float* const vectors = work.vectors(memory);
-  for (int g = 0; g < head.group; ++g) {
-    float* const vector = vectors + g * work.padded();
+  for (int row = 0; row < rows; ++row) {
+    const std::span<const float> query = head.queries.row(w + row / head.group, row % head.group);
+    float* const vector = vectors + row * work.padded();
     std::fill_n(vector, work.padded(), 0.0f);
-    std::transform(head.queries.row(w, g).begin(), head.queries.row(w, g).end(), vector,
-                   [&](float q) { return q * scale; });
+    std::transform(query.begin(), query.end(), vector, [&](float q) { return q * scale; });
   }
-  kernels::row_dots(kernels::Path::kFused, {vectors, head.group * work.padded()}, head.group, head.keys, slots,
-                    work.logits(memory), work.logits_row());
+  kernels::row_dots(kernels::Path::kFused, {vectors, rows * work.padded()}, rows, head.keys, slots, work.logits(memory),
+                    work.logits_row());
 }
 
 // Adds log-weights, and hides candidates that are newer than the query's token.
@@ -123,22 +126,32 @@ void take_larger(std::span<const float> from, std::span<float> into) {
   for (size_t j = 0; j < into.size(); ++j) into[j] = from[j] < into[j] || std::isnan(into[j]) ? into[j] : from[j];
 }
 
+// Adds the probabilities that one token's queries give to the candidates; logits [g][j], which are lost.
+void QueryAttention::add_shares(const HeadView& head, int age, const QueryWork& work, float* logits,
+                                std::span<float> sum) const {
+  const auto row = [&](int g) { return std::span(logits + g * work.logits_row(), slots_seen(head, age)); };
+  for (int g = 0; g < head.group; ++g) finish_logits(head, head.seen - 1 - age, row(g));
+  if (set_.group_max) {
+    for (int g = 1; g < head.group; ++g) take_larger(row(g), row(0));
+    kernels::add_softmax(kernels::Path::kFused, row(0), sum);
+  } else {
+    for (int g = 0; g < head.group; ++g) kernels::add_softmax(kernels::Path::kFused, row(g), sum);
+  }
+}
+
 void QueryAttention::score(const HeadView& head, RandomDraws&, PolicyScratch& scratch, std::span<float> out) const {
   const QueryWork work(head, set_.queries);
   float* const memory = scratch.work.data();
   const auto sum = std::span(scratch.energy).first(out.size());
   std::fill(sum.begin(), sum.end(), 0.0f);
   const int held = head.queries.count, used = std::min(set_.queries, held);
-  for (int w = held - used; w < held; ++w) {
-    const int age = held - 1 - w, slots = slots_seen(head, age);
-    logits_of(head, w, slots, work, memory);
-    const auto logits = [&](int g) { return std::span(work.logits(memory) + g * work.logits_row(), slots); };
-    for (int g = 0; g < head.group; ++g) finish_logits(head, head.seen - 1 - age, logits(g));
-    if (set_.group_max) {
-      for (int g = 1; g < head.group; ++g) take_larger(logits(g), logits(0));
-    }
-    for (int g = 0; g < (set_.group_max ? 1 : head.group); ++g) {
-      kernels::add_softmax(kernels::Path::kFused, logits(g), sum);
+  for (int w = held - used; w < held; w += work.tokens_at_once()) {
+    const int tokens = std::min(work.tokens_at_once(), held - w);
+    const int newest_age = held - w - tokens;  // of the batch; it sees the most slots
+    logits_of(head, w, tokens, slots_seen(head, newest_age), work, memory);
+    for (int t = 0; t < tokens; ++t) {
+      float* const logits = work.logits(memory) + t * head.group * work.logits_row();
+      add_shares(head, held - 1 - w - t, work, logits, sum);
     }
   }
   const float divisor = static_cast<float>((set_.group_max ? 1 : head.group) * (set_.sum ? 1 : std::max(used, 1)));
