@@ -30,9 +30,10 @@ DecodeRig::DecodeRig(std::shared_ptr<const model::Weights> weights, const Policy
                      const CacheOptions& cache, const EngineOptions& engine, int depth, int steps)
     : weights_(std::move(weights)),
       policy_(policy),
-      plan_(plan_with_room(weights_->hparams(), policy_, cache, engine, depth + steps)),
+      rope_(model::rope_table(*weights_)),
+      plan_(plan_with_room(weights_->hparams(), policy_, cache, engine, depth + steps).with_rope(rope_.view())),
       cache_(plan_.cache, false),
-      attention_(cache_, plan_.attention),
+      attention_(make_attention(cache_, plan_)),
       forward_(weights_, {.threads = plan_.attention.threads,
                           .max_tokens = engine.sequences,
                           .max_outputs = engine.sequences}),
@@ -74,6 +75,7 @@ void DecodeRig::fill(int depth) {
       }
     }
   }
+  for (const Sequence& s : sequences_) attention_->adopt_rows(s);
 }
 
 void DecodeRig::step() {
@@ -83,8 +85,9 @@ void DecodeRig::step() {
     positions_[i] = static_cast<int32_t>(sequences_[i].seen);
     outputs_[i] = static_cast<int32_t>(i);
   }
-  attention_.begin_step(spans_);
-  forward_.run({tokens_, positions_, outputs_}, attention_);
+  attention_->begin_step(spans_);
+  forward_.run({tokens_, positions_, outputs_}, *attention_);
+  attention_->end_step();
   for (Sequence& s : sequences_) plan_.attention.schedule.advance(s, 1);
   ++steps_done_;
 }

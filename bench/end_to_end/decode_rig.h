@@ -8,8 +8,8 @@
 
 #include "cache/slot_cache.h"
 #include "engine/engine_plan.h"
-#include "engine/evicting_attention.h"
 #include "model/forward.h"
+#include "model/rope.h"
 #include "vase/options.h"
 
 namespace vase::bench {
@@ -30,9 +30,10 @@ class DecodeRig {
 
   std::shared_ptr<const model::Weights> weights_;
   Policy policy_;
+  model::RopeTable rope_;
   EnginePlan plan_;
   SlotCache cache_;
-  EvictingAttention attention_;
+  std::unique_ptr<StepAttention> attention_;
   model::Forward forward_;
   std::vector<Sequence> sequences_;
   std::vector<Span> spans_;

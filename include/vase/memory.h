@@ -10,28 +10,34 @@
 
 namespace vase {
 
-// bytes() = layers * kv_heads * capacity * (key_row + value_row + metadata) * sequences + scratch
+// bytes() = layers * kv_heads * (capacity * (key_row + value_row + metadata) + query_ring) * sequences + summaries + scratch
 struct VASE_API MemoryPlan {
   int layers = 0, kv_heads = 0;
   int sequences = 1;
   int budget = 0;           // M, slots
   int buffer = 0;           // R, slots
+  int period = 0;           // tokens from one eviction to the next
   int capacity = 0;         // slots that exist per layer, KV head and sequence
   int key_row = 0;          // bytes
   int value_row = 0;        // bytes
   int metadata = 0;         // bytes per slot
+  uint64_t query_ring = 0;  // bytes of newest queries per layer, KV head and sequence; 0 for most policies
+  int read = 0;             // tokens read per step and head by a policy that reads a part; 0 = all that are held
+  uint64_t summaries = 0;   // bytes that such a policy keeps about its blocks, all together
   uint64_t scratch = 0;     // bytes for attention and eviction, all threads together
 
   uint64_t bytes_per_slot() const {  // one slot in every layer and KV head
     return uint64_t(layers) * kv_heads * (key_row + value_row + metadata);
   }
-  uint64_t bytes() const { return bytes_per_slot() * capacity * sequences + scratch; }
+  uint64_t query_bytes() const { return query_ring * layers * kv_heads * sequences; }
+  uint64_t bytes() const { return bytes_per_slot() * capacity * sequences + query_bytes() + summaries + scratch; }
+  // Slots as (kept + period); a term for the queries where there are any:
   // "30 layers x 3 KV heads x 320 slots (256 + 64) x (128 K + 128 V + 16 meta) B x 1 sequence + 0.1 MiB scratch = 7.6 MiB"
   std::string formula() const;
 };
 
 // Solves budget_mib for M when it is set. Throws Error(kUsage) naming the smallest budget that works.
 VASE_API MemoryPlan plan_memory(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
-                       const EngineOptions& engine);
+                                const EngineOptions& engine);
 
 }  // namespace vase

@@ -28,7 +28,8 @@ enum class Positions : uint8_t {
 
 // KV memory and what is kept in it. Behaviour.
 struct CacheOptions {
-  int budget = 1024;             // M: slots per layer and KV head right after an eviction, buffer included (tokens)
+  int budget = 1024;             // M: slots per layer and KV head right after an eviction, buffer included (tokens). With
+                                 // a policy that reads: tokens read per step and head
   double budget_mib = 0;         // > 0: solve M from this many MiB for all sequences together, everything included
   int buffer = 64;               // R: newest tokens that always stay (tokens)
   int period = 0;                // tokens from one eviction to the next; 0 = R. A head holds up to M + period slots
@@ -39,7 +40,8 @@ struct CacheOptions {
   Trigger trigger = Trigger::kGeneral;
   Positions positions = Positions::kText;
   int context = 0;               // positions a sequence may reach, at most 16,777,216; 0 = 1,048,576. Costs no memory,
-                                 // except with the policy `full`: there it is the capacity, and 0 = trained context.
+                                 // except with policies that never evict: there it is the capacity, and
+                                 // 0 = trained context.
 };
 
 // Performance and diagnosis. Only `path` can change a result, in the last bits of attention.

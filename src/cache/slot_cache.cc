@@ -1,6 +1,7 @@
 #include "cache/slot_cache.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "base/half.h"
@@ -29,12 +30,22 @@ std::span<T> carve(std::byte*& cursor, size_t count) {
 
 }  // namespace
 
+size_t CacheShape::metadata() const {
+  size_t bytes = 8;  // position and order
+  if (needs.value_range) bytes += 4;
+  if (needs.log_weight) bytes += 4;
+  if (needs.attention == AttentionRecord::kRecurrence) bytes += 8;
+  if (is_number(needs.attention)) bytes += 4;
+  return bytes;
+}
+
 SlotCache::SlotCache(const CacheShape& shape, bool poison)
     : shape_(shape),
       poison_(poison),
       keys_(shape.heads() * shape.capacity * shape.key_row()),
       values_(shape.heads() * shape.capacity * shape.value_row()),
       metadata_(shape.heads() * shape.capacity * shape.metadata()),
+      queries_(shape.heads() * shape.query_ring()),
       used_(shape.heads(), 0),
       evictions_(shape.heads(), 0) {
   const size_t slots = shape.heads() * shape.capacity;
@@ -42,7 +53,12 @@ SlotCache::SlotCache(const CacheShape& shape, bool poison)
   positions_ = carve<int32_t>(cursor, slots);
   order_ = carve<uint32_t>(cursor, slots);
   if (shape.needs.value_range) value_range_ = carve<float>(cursor, slots);
-  if (shape.needs.attention != AttentionRecord::kNone) attention_ = carve<float>(cursor, slots);
+  if (shape.needs.log_weight) log_weight_ = carve<float>(cursor, slots);
+  if (is_number(shape.needs.attention)) attention_ = carve<float>(cursor, slots);
+  if (shape.needs.attention == AttentionRecord::kRecurrence) {
+    last_use_ = carve<int32_t>(cursor, slots);
+    longest_gap_ = carve<int32_t>(cursor, slots);
+  }
   for (size_t head = 0; head < shape.heads(); ++head) poison_rows(head, 0, shape.capacity);
 }
 
@@ -57,14 +73,11 @@ void SlotCache::clear(int sequence) {
       poison_rows(head, 0, used_[head]);
       used_[head] = 0;
       evictions_[head] = 0;
-      if (!attention_.empty()) {
-        std::ranges::fill(attention_.subspan(head * shape_.capacity, shape_.capacity), 0.0f);
-      }
     }
   }
 }
 
-size_t SlotCache::bytes() const { return keys_.size() + values_.size() + metadata_.size(); }
+size_t SlotCache::bytes() const { return keys_.size() + values_.size() + metadata_.size() + queries_.size(); }
 
 // All bits set is a NaN in f32 and in f16.
 void SlotCache::poison_rows(size_t head, int first, int last) {
@@ -89,21 +102,42 @@ RowsView HeadSlots::values() const {
           nullptr};
 }
 
-std::span<const uint32_t> HeadSlots::order() const {
-  return cache_->order_.subspan(head_ * cache_->shape_.capacity, used());
+template <typename T>
+std::span<T> HeadSlots::own(std::span<T> all) const {
+  const size_t capacity = cache_->shape_.capacity;
+  return all.empty() ? all : all.subspan(head_ * capacity, capacity);
 }
 
-int32_t HeadSlots::position(uint32_t slot) const {
-  return cache_->positions_[head_ * cache_->shape_.capacity + slot];
+std::span<const uint32_t> HeadSlots::order() const { return own(cache_->order_).first(used()); }
+int32_t HeadSlots::position(uint32_t slot) const { return own(cache_->positions_)[slot]; }
+std::span<const float> HeadSlots::value_range() const { return own(cache_->value_range_); }
+std::span<float> HeadSlots::attention() const { return own(cache_->attention_); }
+std::span<int32_t> HeadSlots::last_use() const { return own(cache_->last_use_); }
+std::span<int32_t> HeadSlots::longest_gap() const { return own(cache_->longest_gap_); }
+std::span<const float> HeadSlots::log_weight() const { return own(cache_->log_weight_); }
+
+QueriesView HeadSlots::queries(int64_t seen) const {
+  const CacheShape& s = cache_->shape_;
+  const int capacity = s.needs.queries;
+  if (capacity == 0) return {};
+  const int count = static_cast<int>(std::min<int64_t>(seen, capacity));
+  return {.base = reinterpret_cast<const float*>(cache_->queries_.data() + head_ * s.query_ring()),
+          .capacity = capacity,
+          .first = static_cast<int>((seen - count) % capacity),
+          .count = count,
+          .group = s.group,
+          .width = s.head_dim};
 }
 
-float HeadSlots::value_range(uint32_t slot) const {
-  return cache_->value_range_[head_ * cache_->shape_.capacity + slot];
+void HeadSlots::push_queries(int32_t position, const float* q) {
+  const CacheShape& s = cache_->shape_;
+  const size_t bytes = sizeof(float) * s.group * s.head_dim;
+  std::memcpy(cache_->queries_.data() + head_ * s.query_ring() + position % s.needs.queries * bytes, q, bytes);
 }
 
-std::span<float> HeadSlots::attention() const {
-  if (cache_->attention_.empty()) return {};
-  return cache_->attention_.subspan(head_ * cache_->shape_.capacity, cache_->shape_.capacity);
+void HeadSlots::set_key(uint32_t slot, const float* k) {
+  const CacheShape& s = cache_->shape_;
+  store_row(s.key_type, k, s.head_dim, cache_->keys_.data() + (head_ * s.capacity + slot) * s.key_row());
 }
 
 void HeadSlots::append(int32_t position, const float* k, const float* v) {
@@ -114,13 +148,19 @@ void HeadSlots::append(int32_t position, const float* k, const float* v) {
     std::memset(cache_->keys_.data() + at * s.key_row(), 0, s.key_row());
     std::memset(cache_->values_.data() + at * s.value_row(), 0, s.value_row());
   }
-  store_row(s.key_type, k, s.head_dim, cache_->keys_.data() + at * s.key_row());
+  set_key(slot, k);
   store_row(s.value_type, v, s.head_dim, cache_->values_.data() + at * s.value_row());
   cache_->positions_[at] = position;
   cache_->order_[at] = slot;
   if (!cache_->value_range_.empty()) {
     cache_->value_range_[at] =
         kernels::value_magnitude(kernels::Magnitude::kRange, {v, static_cast<size_t>(s.head_dim)});
+  }
+  if (!cache_->attention_.empty()) cache_->attention_[at] = 0;
+  if (!cache_->log_weight_.empty()) cache_->log_weight_[at] = 0;
+  if (!cache_->last_use_.empty()) {
+    cache_->last_use_[at] = position;
+    cache_->longest_gap_[at] = 0;
   }
 }
 
@@ -131,35 +171,54 @@ void HeadSlots::move_row(uint32_t from, uint32_t to) {
   std::byte* values = cache_->values_.data();
   std::memcpy(keys + (first + to) * s.key_row(), keys + (first + from) * s.key_row(), s.key_row());
   std::memcpy(values + (first + to) * s.value_row(), values + (first + from) * s.value_row(), s.value_row());
-  cache_->positions_[first + to] = cache_->positions_[first + from];
-  if (!cache_->value_range_.empty()) cache_->value_range_[first + to] = cache_->value_range_[first + from];
+  const auto move = [&](auto metadata) {
+    if (!metadata.empty()) metadata[first + to] = metadata[first + from];
+  };
+  move(cache_->positions_);
+  move(cache_->value_range_);
+  move(cache_->attention_);
+  move(cache_->log_weight_);
+  move(cache_->last_use_);
+  move(cache_->longest_gap_);
 }
 
-void HeadSlots::apply(std::span<const uint32_t> kept, int candidates, CompactionScratch& scratch) {
+void HeadSlots::gather(std::span<uint32_t> part, uint32_t low, uint32_t high, std::span<uint8_t> occupied) {
+  uint32_t hole = low;
+  for (uint32_t& slot : part) {
+    if (slot >= low && slot < high) continue;
+    while (occupied[hole]) ++hole;
+    assert(hole < high);
+    move_row(slot, hole);
+    occupied[slot] = 0;
+    occupied[hole] = 1;
+    slot = hole;
+  }
+}
+
+void HeadSlots::apply(const KeepPlan& plan, CompactionScratch& scratch) {
   const CacheShape& s = cache_->shape_;
   const int before = used();
+  const size_t keep = plan.kept.size();
   const std::span<const uint32_t> old_order = order();
-  const std::span<uint32_t> survivors = std::span(scratch.order).first(kept.size() + (before - candidates));
-  for (size_t i = 0; i < kept.size(); ++i) survivors[i] = old_order[kept[i]];
-  std::ranges::copy(old_order.subspan(candidates), survivors.begin() + kept.size());
-
-  const uint32_t after = static_cast<uint32_t>(survivors.size());
-  std::fill_n(scratch.occupied.begin(), before, uint8_t{0});
-  for (uint32_t slot : survivors) scratch.occupied[slot] = 1;
-  uint32_t hole = 0;
-  for (uint32_t& slot : survivors) {
-    if (slot < after) continue;
-    while (scratch.occupied[hole]) ++hole;
-    move_row(slot, hole);
-    slot = hole++;
+  const std::span<uint32_t> survivors = std::span(scratch.order).first(keep + (before - plan.candidates));
+  for (size_t i = 0; i < keep; ++i) survivors[i] = old_order[plan.kept[i]];
+  std::ranges::copy(old_order.subspan(plan.candidates), survivors.begin() + keep);
+  if (!plan.log_weight.empty()) {
+    for (size_t i = 0; i < keep; ++i) own(cache_->log_weight_)[survivors[i]] = plan.log_weight[plan.kept[i]];
   }
 
-  std::ranges::copy(survivors, cache_->order_.data() + head_ * s.capacity);
+  const uint32_t after = static_cast<uint32_t>(survivors.size());
+  const uint32_t next = std::min(static_cast<uint32_t>(plan.next_candidates), after);
+  std::fill_n(scratch.occupied.begin(), before, uint8_t{0});
+  for (uint32_t slot : survivors) scratch.occupied[slot] = 1;
+  gather(survivors.first(next), 0, next, scratch.occupied);
+  gather(survivors.subspan(next), next, after, scratch.occupied);
+
+  std::ranges::copy(survivors, own(cache_->order_).begin());
   cache_->poison_rows(head_, static_cast<int>(after), before);
   cache_->used_[head_] = static_cast<int>(after);
   ++cache_->evictions_[head_];
-  const std::span<float> mass = attention();
-  if (!mass.empty()) std::fill_n(mass.begin(), before, 0.0f);
+  if (is_window(s.needs.attention)) std::fill_n(attention().begin(), before, 0.0f);
 }
 
 }  // namespace vase

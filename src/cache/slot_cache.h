@@ -1,10 +1,12 @@
 // Static KV storage for all layers and sequences, and the bookkeeping of one KV head at a time.
 //
 // Rows: [layer][sequence][kv_head][slot][padded head_dim], keys and values apart, slots [0, used) dense. Metadata per
-// slot: position, logical order, and (only when a policy needs them) value range and attention mass.
+// slot: position, logical order, and (only when a policy needs them) value range, a record of attention and a
+// log-weight. Per head, when a policy needs them: a ring of the newest queries, which does not grow with the slots.
 // The cache stores and compacts; what to keep is decided elsewhere.
 #pragma once
 
+#include <climits>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,8 +17,20 @@
 
 namespace vase {
 
+// Whether a record is a sum or a largest value over the queries since the last eviction, which clears it.
+inline bool is_window(AttentionRecord record) {
+  return record == AttentionRecord::kWindowSum || record == AttentionRecord::kWindowSquares ||
+         record == AttentionRecord::kWindowMax;
+}
+
+// Whether a record is one number per slot.
+inline bool is_number(AttentionRecord record) {
+  return is_window(record) || record == AttentionRecord::kLifetimeSum;
+}
+
 struct CacheShape {
   int layers = 0, kv_heads = 0, head_dim = 0;
+  int group = 1;  // G, of the query ring
   int sequences = 1;
   int capacity = 0;  // slots per layer, sequence and KV head
   RowType key_type = RowType::kF16;
@@ -25,7 +39,8 @@ struct CacheShape {
 
   size_t key_row() const { return row_element_bytes(key_type) * padded_row(head_dim); }      // bytes
   size_t value_row() const { return row_element_bytes(value_type) * padded_row(head_dim); }  // bytes
-  size_t metadata() const { return 8 + (needs.value_range ? 4 : 0) + (needs.attention != AttentionRecord::kNone ? 4 : 0); }  // bytes per slot
+  size_t metadata() const;                                                                   // bytes per slot
+  size_t query_ring() const { return sizeof(float) * needs.queries * group * head_dim; }     // bytes per head
   size_t heads() const { return size_t(layers) * sequences * kv_heads; }
 };
 
@@ -34,6 +49,16 @@ struct CompactionScratch {
   explicit CompactionScratch(int capacity) : occupied(capacity), order(capacity) {}
   std::vector<uint8_t> occupied;  // [capacity] by slot
   std::vector<uint32_t> order;    // [capacity] the new logical order
+};
+
+// What one eviction of one head does.
+struct KeepPlan {
+  std::span<const uint32_t> kept;  // logical indices of candidates, distinct
+  int candidates = 0;              // the first ones in logical order; what is behind them stays
+  // The first so many in the new logical order end up in the slots [0, next_candidates): those that the next period's
+  // attention is to be shared among. Slots below it hold candidates alone now, or it is at least the number that stays.
+  int next_candidates = INT_MAX;
+  std::span<const float> log_weight = {};  // [candidates] what each will carry; empty: as before
 };
 
 class SlotCache;
@@ -45,26 +70,41 @@ class HeadSlots {
   int used() const;
   int evictions() const;
 
-  // Stores one token in the next free slot. k, v: head_dim floats. The head must not be full.
+  // Stores one token in the next free slot, its records as at birth. k, v: head_dim floats. The head must not be full.
   void append(int32_t position, const float* k, const float* v);
+  // Stores the queries of the token at a position in the ring, in place of the oldest. q: [group][head_dim]. Only when
+  // the cache keeps queries.
+  void push_queries(int32_t position, const float* q);
 
   RowsView keys() const;    // by slot
   RowsView values() const;  // by slot
   // Slots in logical order: ascending position, or the gather order of the last eviction followed by newer tokens.
   std::span<const uint32_t> order() const;
   int32_t position(uint32_t slot) const;
-  float value_range(uint32_t slot) const;     // only when the cache keeps it
-  std::span<float> attention() const;         // [capacity] mass by slot; empty when the cache does not keep it
+  // [capacity] by slot; empty when the cache does not keep it.
+  std::span<const float> value_range() const;
+  std::span<float> attention() const;       // of every record but kRecurrence
+  std::span<int32_t> last_use() const;      // of kRecurrence
+  std::span<int32_t> longest_gap() const;   // of kRecurrence
+  std::span<const float> log_weight() const;
+  // The queries of the newest of `seen` tokens, all of which have been pushed.
+  QueriesView queries(int64_t seen) const;
 
-  // Keeps the candidates with logical indices `kept` (distinct, < candidates) and everything behind the candidates;
-  // frees the rest. Afterwards used = kept.size() + (used - candidates), the logical order is `kept` followed by the
-  // former tail, and the attention mass is 0. Only rows beyond the new end move: they fill the holes.
-  void apply(std::span<const uint32_t> kept, int candidates, CompactionScratch& scratch);
+  // Replaces a key row. k: head_dim floats.
+  void set_key(uint32_t slot, const float* k);
+  // Keeps plan.kept and everything behind the candidates; frees the rest. Afterwards the logical order is `kept`
+  // followed by the former tail, and window records of attention are 0; everything else goes with its token. Only rows
+  // that lie beyond the end of their part move: they fill the holes.
+  void apply(const KeepPlan& plan, CompactionScratch& scratch);
 
  private:
   friend class SlotCache;
   HeadSlots(SlotCache& cache, size_t head) : cache_(&cache), head_(head) {}
   void move_row(uint32_t from, uint32_t to);
+  // Moves the slots of `part` that are outside of [low, high) into it.
+  void gather(std::span<uint32_t> part, uint32_t low, uint32_t high, std::span<uint8_t> occupied);
+  template <typename T>
+  std::span<T> own(std::span<T> all) const;  // this head's part of metadata
 
   SlotCache* cache_;
   size_t head_;
@@ -86,11 +126,12 @@ class SlotCache {
 
   CacheShape shape_;
   bool poison_;
-  HugeBuffer keys_, values_, metadata_;
-  std::span<int32_t> positions_;     // [heads][capacity]
-  std::span<uint32_t> order_;        // [heads][capacity]
-  std::span<float> value_range_;     // [heads][capacity] or empty
-  std::span<float> attention_;       // [heads][capacity] or empty
+  HugeBuffer keys_, values_, metadata_, queries_;
+  std::span<int32_t> positions_;  // [heads][capacity]
+  std::span<uint32_t> order_;     // [heads][capacity]
+  // [heads][capacity] or empty:
+  std::span<float> value_range_, attention_, log_weight_;
+  std::span<int32_t> last_use_, longest_gap_;
   std::vector<int> used_, evictions_;  // [heads]
 };
 

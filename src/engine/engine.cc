@@ -10,6 +10,7 @@
 #include "engine/model_impl.h"
 #include "engine/session.h"
 #include "model/forward.h"
+#include "model/rope.h"
 #include "vase/error.h"
 
 namespace vase {
@@ -26,9 +27,10 @@ struct Engine::Impl {
   Policy policy;
   CacheOptions cache_options;
   EngineOptions options;
+  model::RopeTable rope;
   EnginePlan plan;
   SlotCache cache;
-  EvictingAttention attention;
+  std::unique_ptr<StepAttention> attention;
   model::Forward forward;
   OnLogits on_logits;
 
@@ -59,6 +61,8 @@ struct Engine::Impl {
   void reap_cancelled();
   void clear_step();
   void collect();
+  // What a step may take of the tokens that a session has.
+  std::span<const int32_t> fitting(const SessionState& session, std::span<const int32_t> tokens) const;
   void add_span(const std::shared_ptr<SessionState>& session, std::span<const int32_t> fed);
   void run_and_advance();
   void take_outputs();
@@ -70,9 +74,10 @@ Engine::Impl::Impl(std::shared_ptr<const Model> m, Policy p, const CacheOptions&
       policy(std::move(p)),
       cache_options(c),
       options(o),
-      plan(plan_engine(model->shape(), policy, c, o)),
+      rope(model::rope_table(*model->impl().weights)),
+      plan(plan_engine(model->shape(), policy, c, o).with_rope(rope.view())),
       cache(plan.cache, o.poison_free_rows),
-      attention(cache, plan.attention),
+      attention(make_attention(cache, plan)),
       forward(model->impl().weights, {.threads = plan.attention.threads,
                                       .max_tokens = forward_tokens(o),
                                       .max_outputs = std::max(o.sequences, o.logit_rows)}),
@@ -132,6 +137,12 @@ void Engine::Impl::add_span(const std::shared_ptr<SessionState>& session, std::s
   }
 }
 
+// Heads that share what they keep evict at the end of a step.
+std::span<const int32_t> Engine::Impl::fitting(const SessionState& session, std::span<const int32_t> list) const {
+  if (policy.share == Share::kHead) return list;
+  return list.first(plan.attention.schedule.step_tokens(session.sequence, static_cast<int>(list.size())));
+}
+
 // One token of every session that writes; the chunk is shared by those that still read, in slot order.
 void Engine::Impl::collect() {
   clear_step();
@@ -139,7 +150,7 @@ void Engine::Impl::collect() {
   for (const auto& session : running) {
     if (!session) continue;
     if (session->reading_prompt() && chunk == 0) continue;
-    const std::span<const int32_t> fed = session->pending(chunk);
+    const std::span<const int32_t> fed = fitting(*session, session->pending(chunk));
     if (session->reading_prompt()) chunk -= static_cast<int>(fed.size());
     add_span(session, fed);
     if (session->sequence.seen + static_cast<int64_t>(fed.size()) >= session->prompt_tokens()) {
@@ -149,13 +160,14 @@ void Engine::Impl::collect() {
 }
 
 void Engine::Impl::run_and_advance() {
-  attention.begin_step(spans);
-  logits = forward.run({tokens, positions, outputs}, attention);
+  attention->begin_step(spans);
+  logits = forward.run({tokens, positions, outputs}, *attention);
+  attention->end_step();
   for (size_t i = 0; i < spans.size(); ++i) {
     plan.attention.schedule.advance(members[i]->sequence, spans[i].tokens);
   }
   if (!options.log_evictions) return;
-  for (auto& [sequence, record] : attention.take_log()) {
+  for (auto& [sequence, record] : attention->take_log()) {
     for (const auto& member : members) {
       if (&member->sequence == sequence) member->add_record(std::move(record));
     }
@@ -256,7 +268,7 @@ int Engine::step(const OnText& on_text) {
     impl_->take_outputs();
   }
   impl_->deliver(on_text);
-  impl_->attention.rethrow_error();
+  impl_->attention->rethrow_error();
   const auto running = std::ranges::count_if(impl_->running, [](const auto& s) { return s != nullptr; });
   return static_cast<int>(running + impl_->queue.size());
 }
@@ -281,8 +293,8 @@ Counters Engine::force(std::span<const int32_t> tokens, int prompt_tokens, const
   session->sequence.prompt_tokens = prompt_tokens;
 
   const size_t rows = impl_->options.logit_rows;
-  for (size_t fed = 0; fed < tokens.size(); fed += rows) {
-    const std::span<const int32_t> part = tokens.subspan(fed, std::min(rows, tokens.size() - fed));
+  for (size_t fed = 0; fed < tokens.size();) {
+    const auto part = impl_->fitting(*session, tokens.subspan(fed, std::min(rows, tokens.size() - fed)));
     impl_->clear_step();
     impl_->add_span(session, part);
     for (size_t i = 0; i < part.size(); ++i) impl_->outputs.push_back(static_cast<int32_t>(i));
@@ -290,14 +302,15 @@ Counters Engine::force(std::span<const int32_t> tokens, int prompt_tokens, const
     for (size_t i = 0; i < part.size(); ++i) {
       on_logits(static_cast<int64_t>(fed + i), impl_->logits.subspan(i * vocabulary, vocabulary));
     }
-    impl_->attention.rethrow_error();
+    impl_->attention->rethrow_error();
+    fed += part.size();
   }
   return session->counters();
 }
 
 const MemoryPlan& Engine::memory() const { return impl_->plan.memory; }
 const Policy& Engine::policy() const { return impl_->policy; }
-uint64_t Engine::nonfinite_scores() const { return impl_->attention.nonfinite_scores(); }
-uint64_t Engine::protection_truncated() const { return impl_->attention.protection_truncated(); }
+uint64_t Engine::nonfinite_scores() const { return impl_->attention->nonfinite_scores(); }
+uint64_t Engine::protection_truncated() const { return impl_->attention->protection_truncated(); }
 
 }  // namespace vase

@@ -28,7 +28,26 @@ std::string mib(double bytes) {
   return text;
 }
 
-void check_options(const Policy& policy, const CacheOptions& cache, const EngineOptions& engine) {
+// Tokens from one eviction to the next.
+int period_of(const CacheOptions& cache) { return cache.period > 0 ? cache.period : cache.buffer; }
+
+void check_parity(const CacheOptions& cache) {
+  require(cache.prefill == Prefill::kDense, "the parity trigger needs --prefill dense: the authors' code never "
+                                            "evicts while it reads the prompt");
+  require(period_of(cache) == cache.buffer, "the parity trigger evicts every " + std::to_string(cache.buffer) +
+                                                " tokens, the buffer; leave the period out, or use the general trigger");
+  if (cache.budget_mib == 0) validate_trigger(cache.trigger, cache.budget, cache.buffer);
+}
+
+// Keys that move up have no position of their own any more, and they move by their order.
+void check_positions(const Policy& policy, const CacheOptions& cache) {
+  if (cache.positions == Positions::kText) return;
+  require(!policy.needs().rope, "'" + policy.text() + "' looks at keys at their positions in the text; it does not go "
+                                "with positions of the cache");
+  require(policy.order == Order::kPosition, "positions of the cache need order=position");
+}
+
+void check_options(const ModelShape& shape, const Policy& policy, const CacheOptions& cache, const EngineOptions& engine) {
   require_range("the number of sequences", engine.sequences, 1, 4096);
   require_range("the number of threads", engine.threads, 0, 256);
   require_range("the prefill chunk", engine.chunk, 1, 4096);
@@ -36,42 +55,58 @@ void check_options(const Policy& policy, const CacheOptions& cache, const Engine
   require_range("the context", cache.context, 0, kMaxContext);
   require(std::isfinite(cache.budget_mib) && cache.budget_mib >= 0,
           "the KV budget in MiB must be a positive number");
+  policy.check({shape.layers, shape.kv_heads, shape.group(), shape.head_dim});
+  if (policy.reads()) require_range("the KV budget", cache.budget, 1, kMaxBudget);
   if (!policy.evicts()) return;
   require_range("the KV buffer", cache.buffer, 1, 65536);
+  require_range("the KV period", cache.period, 0, 65536);
+  require_range("the number of queries that the policy looks at", policy.needs().queries, 0, 65536);
+  check_positions(policy, cache);
   if (cache.budget_mib == 0) {
     require_range("the KV budget", cache.budget, 1, kMaxBudget);
     policy.validate(cache.budget, cache.buffer);
   }
   if (cache.prefill == Prefill::kDense) require_range("the longest prompt", cache.max_prompt, 1, kMaxContext);
-  if (cache.trigger == Trigger::kParity) {
-    require(cache.prefill == Prefill::kDense, "the parity trigger needs --prefill dense: the authors' code never "
-                                              "evicts while it reads the prompt");
-    if (cache.budget_mib == 0) validate_trigger(cache.trigger, cache.budget, cache.buffer);
-  }
+  if (cache.trigger == Trigger::kParity) check_parity(cache);
 }
 
 int capacity_for(const Policy& policy, const CacheOptions& cache, int budget) {
   if (!policy.evicts()) return budget;
   const int longest = cache.prefill == Prefill::kDense ? std::max(budget, cache.max_prompt) : budget;
-  return longest + cache.buffer;
+  return longest + period_of(cache);
 }
 
-// All sizes for one budget; for `full` the budget is the context.
+// Memory and setup of a policy that keeps everything and reads M tokens per step.
+void plan_reading(EnginePlan& plan, const ModelShape& shape, const Policy& policy, const CacheOptions& cache) {
+  plan.reading = {.reader = &policy.reader(),
+                  .path = plan.attention.path,
+                  .budget = cache.budget,
+                  .heads = {shape.layers, shape.kv_heads, shape.group(), shape.head_dim},
+                  .rope = {},
+                  .threads = plan.attention.threads,
+                  .max_run = plan.attention.max_run};
+  plan.memory.read = std::min(cache.budget, plan.cache.capacity);
+  plan.memory.summaries = ReadingAttention::summary_bytes_for(plan.cache, plan.reading);
+  plan.memory.scratch = ReadingAttention::scratch_bytes_for(plan.cache, plan.reading);
+}
+
+// All sizes for one budget; for policies that never evict it is the context.
 EnginePlan plan_for(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
                     const EngineOptions& engine, int budget) {
   EnginePlan plan;
   plan.cache = {.layers = shape.layers,
                 .kv_heads = shape.kv_heads,
                 .head_dim = shape.head_dim,
+                .group = shape.group(),
                 .sequences = engine.sequences,
                 .capacity = capacity_for(policy, cache, budget),
                 .key_type = cache.key_type,
                 .value_type = cache.value_type,
                 .needs = policy.needs()};
-  const int buffer = policy.evicts() ? cache.buffer : 0;
+  const int buffer = policy.evicts() ? cache.buffer : 0, period = policy.evicts() ? period_of(cache) : 0;
   plan.attention = {.path = engine.path == AttentionPath::kFused ? kernels::Path::kFused : kernels::Path::kReference,
-                    .schedule = {policy.evicts(), budget, buffer, cache.trigger},
-                    .eviction = {&policy, budget, buffer, shape.group()},
+                    .schedule = {policy.evicts(), budget, buffer, period, cache.trigger},
+                    .eviction = {&policy, budget, buffer, period, shape.group(), cache.positions},
                     .threads = engine.threads > 0 ? engine.threads : physical_cores(),
                     .max_run = std::min(engine.chunk, plan.cache.capacity),
                     .max_candidates = policy.evicts() ? plan.cache.capacity - buffer : 0,
@@ -81,11 +116,18 @@ EnginePlan plan_for(const ModelShape& shape, const Policy& policy, const CacheOp
                  .sequences = engine.sequences,
                  .budget = budget,
                  .buffer = buffer,
+                 .period = period,
                  .capacity = plan.cache.capacity,
                  .key_row = static_cast<int>(plan.cache.key_row()),
                  .value_row = static_cast<int>(plan.cache.value_row()),
                  .metadata = static_cast<int>(plan.cache.metadata()),
-                 .scratch = EvictingAttention::scratch_bytes_for(plan.cache, plan.attention)};
+                 .query_ring = plan.cache.query_ring(),
+                 .scratch = 0};
+  if (policy.reads()) {
+    plan_reading(plan, shape, policy, cache);
+  } else {
+    plan.memory.scratch = EvictingAttention::scratch_bytes_for(plan.cache, plan.attention);
+  }
   return plan;
 }
 
@@ -126,7 +168,7 @@ int solve_budget(const ModelShape& shape, const Policy& policy, const CacheOptio
 
 EnginePlan plan_engine(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
                        const EngineOptions& engine) {
-  check_options(policy, cache, engine);
+  check_options(shape, policy, cache, engine);
   const int default_context = policy.evicts() ? kDefaultContext : std::max(1, shape.trained_context);
   const int context = cache.context > 0 ? cache.context : default_context;
   const int largest = policy.evicts() ? kMaxBudget : context;
@@ -137,20 +179,31 @@ EnginePlan plan_engine(const ModelShape& shape, const Policy& policy, const Cach
   return plan;
 }
 
+std::unique_ptr<StepAttention> make_attention(SlotCache& cache, const EnginePlan& plan) {
+  if (plan.reading.reader) return std::make_unique<ReadingAttention>(cache, plan.reading);
+  return std::make_unique<EvictingAttention>(cache, plan.attention);
+}
+
 MemoryPlan plan_memory(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
                        const EngineOptions& engine) {
   return plan_engine(shape, policy, cache, engine).memory;
 }
 
 std::string MemoryPlan::formula() const {
-  char text[256];
-  const std::string slots = buffer > 0 ? std::to_string(capacity) + " slots (" + std::to_string(capacity - buffer) +
-                                             " + " + std::to_string(buffer) + ")"
+  char text[400];
+  const std::string slots = period > 0 ? std::to_string(capacity) + " slots (" + std::to_string(capacity - period) +
+                                             " + " + std::to_string(period) + ")"
                                        : std::to_string(capacity) + " slots";
-  std::snprintf(text, sizeof(text),
-                "%d layers x %d KV heads x %s x (%d K + %d V + %d meta) B x %d sequence%s + %.2f MiB scratch = %.2f MiB",
-                layers, kv_heads, slots.c_str(), key_row, value_row, metadata, sequences, sequences == 1 ? "" : "s",
-                static_cast<double>(scratch) / 1048576, static_cast<double>(bytes()) / 1048576);
+  const std::string blocks =
+      summaries > 0 ? " + " + mib(static_cast<double>(summaries)) + " MiB block summaries" : "";
+  const std::string reading = read > 0 ? ", of which " + std::to_string(read) + " tokens are read per step and head" : "";
+  const std::string queries = query_ring > 0 ? " + " + mib(static_cast<double>(query_bytes())) + " MiB queries" : "";
+  std::snprintf(
+      text, sizeof(text),
+      "%d layers x %d KV heads x %s x (%d K + %d V + %d meta) B x %d sequence%s%s%s + %.2f MiB scratch = %.2f MiB%s",
+      layers,
+      kv_heads, slots.c_str(), key_row, value_row, metadata, sequences, sequences == 1 ? "" : "s", queries.c_str(),
+      blocks.c_str(), static_cast<double>(scratch) / 1048576, static_cast<double>(bytes()) / 1048576, reading.c_str());
   return text;
 }
 

@@ -1,9 +1,11 @@
 #include "engine/evicting_attention.h"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 #include <utility>
+
+#include "engine/mass_arguments.h"
+#include "engine/run_arguments.h"
 
 namespace vase {
 namespace {
@@ -13,22 +15,29 @@ constexpr int kEnoughUnitsPerThread = 8;
 
 // Floats that one unit needs at most: over runs of any length, at full capacity.
 size_t unit_scratch(const CacheShape& shape, const AttentionSetup& setup) {
-  static float some_mass;  // only told apart from null
   const auto floats = [&](int tokens) {
-    kernels::SlotAttentionArgs args{.head_dim = shape.head_dim,
-                                    .group = setup.eviction.group,
-                                    .tokens = tokens,
-                                    .slots_before = shape.capacity - tokens};
-    if (shape.needs.attention != AttentionRecord::kNone) args.mass = {.sum = &some_mass, .candidates = shape.capacity};
-    return kernels::slot_attention_scratch(args);
+    return kernels::slot_attention_scratch({.head_dim = shape.head_dim,
+                                            .group = setup.eviction.group,
+                                            .tokens = tokens,
+                                            .slots_before = shape.capacity - tokens,
+                                            .mass = largest_mass(shape.needs, shape.capacity)});
   };
   return (std::max(floats(1), floats(setup.max_run)) + 15) / 16 * 16;  // units start on their own cache lines
 }
 
-// K, or 0 for a policy that never evicts.
-int keep(const AttentionSetup& setup) {
-  return setup.schedule.evicts ? setup.eviction.budget - setup.eviction.buffer : 0;
+Share share(const AttentionSetup& setup) { return setup.eviction.policy->share; }
+
+// Heads that evict alike, and threads that evict.
+int shared_heads(const CacheShape& shape, const AttentionSetup& setup) {
+  switch (share(setup)) {
+    case Share::kHead: return 1;
+    case Share::kLayer: return shape.kv_heads;
+    case Share::kModel: return shape.layers;
+  }
+  return 1;
 }
+
+int evicting_threads(const AttentionSetup& setup) { return share(setup) == Share::kHead ? setup.threads : 1; }
 
 int scratch_units(const CacheShape& shape, const AttentionSetup& setup) {
   const int units = shape.sequences * shape.kv_heads;
@@ -38,7 +47,7 @@ int scratch_units(const CacheShape& shape, const AttentionSetup& setup) {
 }  // namespace
 
 EvictingAttention::Thread::Thread(const CacheShape& shape, const AttentionSetup& setup)
-    : eviction(setup.max_candidates, shape.capacity, shape.head_dim, keep(setup)) {}
+    : eviction(shape, setup.eviction, setup.max_candidates, shared_heads(shape, setup)) {}
 
 EvictingAttention::EvictingAttention(SlotCache& cache, const AttentionSetup& setup)
     : cache_(cache),
@@ -46,12 +55,13 @@ EvictingAttention::EvictingAttention(SlotCache& cache, const AttentionSetup& set
       scratch_floats_(unit_scratch(cache.shape(), setup)),
       scratch_(scratch_units(cache.shape(), setup) * scratch_floats_ * sizeof(float)),
       next_(std::make_unique<std::atomic<int>[]>(size_t(cache.shape().layers) * 3)) {
-  for (int i = 0; i < setup.threads; ++i) threads_.push_back(std::make_unique<Thread>(cache.shape(), setup));
+  for (int i = 0; i < evicting_threads(setup); ++i) threads_.push_back(std::make_unique<Thread>(cache.shape(), setup));
 }
 
 size_t EvictingAttention::scratch_bytes_for(const CacheShape& shape, const AttentionSetup& setup) {
   return scratch_units(shape, setup) * unit_scratch(shape, setup) * sizeof(float) +
-         setup.threads * EvictionScratch::bytes_for(setup.max_candidates, shape.capacity, shape.head_dim, keep(setup));
+         evicting_threads(setup) *
+             EvictionScratch::bytes_for(shape, setup.eviction, setup.max_candidates, shared_heads(shape, setup));
 }
 
 size_t EvictingAttention::scratch_bytes() const {
@@ -93,27 +103,11 @@ kernels::SlotAttentionArgs EvictingAttention::arguments(const model::LayerInputs
                                                         int tokens, const Schedule::Run& run,
                                                         HeadSlots head) const {
   const CacheShape& shape = cache_.shape();
-  const int group = setup_.eviction.group;
-  const ptrdiff_t token_stride = ptrdiff_t(shape.kv_heads) * group * shape.head_dim;
-  const ptrdiff_t offset = (unit.span->first + token) * token_stride + ptrdiff_t(unit.kv_head) * group * shape.head_dim;
-  kernels::SlotAttentionArgs args{.head_dim = shape.head_dim,
-                                  .group = group,
-                                  .tokens = tokens,
-                                  .slots_before = head.used() - tokens,
-                                  .scale = 1.0f / std::sqrt(static_cast<float>(shape.head_dim)),
-                                  .q = in.q + offset,
-                                  .q_token_stride = token_stride,
-                                  .q_head_stride = shape.head_dim,
-                                  .k = head.keys(),
-                                  .v = head.values(),
-                                  .out = in.out + offset,
-                                  .out_token_stride = token_stride,
-                                  .out_head_stride = shape.head_dim};
-  if (shape.needs.attention != AttentionRecord::kNone && head.used() > run.candidates) {
-    args.mass = {.sum = head.attention().data(),
-                 .candidates = run.candidates,
-                 .first_token = std::max(0, run.candidates - args.slots_before)};
-  }
+  kernels::SlotAttentionArgs args =
+      run_arguments(in, shape, unit.kv_head, unit.span->first + token, tokens, head);
+  args.log_weight = head.log_weight().data();
+  args.mass =
+      mass_arguments(shape.needs, head, run.candidates, args.slots_before, unit.span->sequence->seen + token);
   return args;
 }
 
@@ -122,7 +116,9 @@ void EvictingAttention::append(const model::LayerInputs& in, const Unit& unit, i
   const CacheShape& shape = cache_.shape();
   for (int t = 0; t < tokens; ++t) {
     const size_t row = (size_t(unit.span->first + token + t) * shape.kv_heads + unit.kv_head) * shape.head_dim;
-    head.append(static_cast<int32_t>(seen + t), in.k + row, in.v + row);
+    const auto position = static_cast<int32_t>(seen + t);
+    head.append(position, in.k + row, in.v + row);
+    if (shape.needs.queries > 0) head.push_queries(position, in.q + row * setup_.eviction.group);
   }
 }
 
@@ -135,8 +131,11 @@ void EvictingAttention::run_unit(const model::LayerInputs& in, const Unit& unit)
     const Schedule::Run run = setup_.schedule.next_run(sequence, head.used(), seen, wanted);
     append(in, unit, token, run.tokens, seen, head);
     kernels::slot_attention(setup_.path, arguments(in, unit, token, run.tokens, run, head), scratch(in.ith));
-    if (run.evict) evict(in, unit, run.candidates, head);
     token += run.tokens;
+    if (run.evict && share(setup_) == Share::kHead) {
+      const HeadOf one{in.layer, unit.kv_head, head};
+      evict({&sequence, sequence.seen + token, run.candidates}, {&one, 1}, *threads_[in.ith]);
+    }
   }
 }
 
@@ -174,20 +173,45 @@ void EvictingAttention::run_split(const model::LayerInputs& in) {
     const Unit u = unit(i);
     const auto [args, run] = prepared(u, head_of(u), head_of(u).used() - 1);
     slot_attention_finish(setup_.path, args, scratch(i));
-    if (run.evict) evict(in, u, run.candidates, head_of(u));
+    if (run.evict && share(setup_) == Share::kHead) {
+      const HeadOf one{in.layer, u.kv_head, head_of(u)};
+      evict({u.span->sequence, u.span->sequence->seen + 1, run.candidates}, {&one, 1}, *threads_[in.ith]);
+    }
   }
 }
 
-void EvictingAttention::evict(const model::LayerInputs& in, const Unit& unit, int candidates, HeadSlots head) {
-  Thread& thread = *threads_[in.ith];
+void EvictingAttention::evict(const EvictionEvent& event, std::span<const HeadOf> heads, Thread& thread) {
   try {
-    evict_head(setup_.eviction, *unit.span->sequence, in.layer, unit.kv_head, candidates, head, thread.eviction,
-               setup_.log ? &thread.records : nullptr);
-    for (EvictionRecord& record : thread.records) thread.log.push_back({unit.span->sequence, std::move(record)});
+    evict_heads(setup_.eviction, event, heads, thread.eviction, setup_.log ? &thread.records : nullptr);
+    for (EvictionRecord& record : thread.records) thread.log.push_back({event.sequence, std::move(record)});
   } catch (...) {  // must not cross ggml's C code
     if (!thread.error) thread.error = std::current_exception();
   }
   thread.records.clear();
+}
+
+void EvictingAttention::end_step() {
+  if (share(setup_) == Share::kHead) return;
+  for (const Span& span : spans_) {
+    const Sequence& sequence = *span.sequence;
+    const Schedule::Run run = setup_.schedule.next_run(sequence, sequence.used, sequence.seen, span.tokens);
+    if (run.evict) evict_shared({&sequence, sequence.seen + span.tokens, run.candidates});
+  }
+}
+
+// All KV heads of each layer, or the KV heads of equal number of all layers.
+void EvictingAttention::evict_shared(const EvictionEvent& event) {
+  const CacheShape& shape = cache_.shape();
+  const bool layerwise = share(setup_) == Share::kLayer;
+  const int sets = layerwise ? shape.layers : shape.kv_heads;
+  for (int set = 0; set < sets; ++set) {
+    shared_heads_.clear();
+    for (int i = 0; i < (layerwise ? shape.kv_heads : shape.layers); ++i) {
+      const int layer = layerwise ? set : i, kv_head = layerwise ? i : set;
+      shared_heads_.push_back({layer, kv_head, cache_.head(layer, event.sequence->slot, kv_head)});
+    }
+    evict(event, shared_heads_, *threads_[0]);
+  }
 }
 
 void EvictingAttention::rethrow_error() {

@@ -2,7 +2,8 @@
 // at once when its period ends, while its rows are warm.
 //
 // A run of tokens is cut exactly where a head must evict, so a chunk of any length gives the same cache as token by
-// token, and `used` never passes M + R (with dense prefill: the longest prompt + R, until the first eviction).
+// token, and `used` never passes M + period (with dense prefill: the longest prompt + period, until the first eviction).
+// Heads that share what they keep evict together when the step is over.
 //
 // Work is shared out by (sequence, KV head); heads never wait for one another. Only when there are too few heads for
 // the threads, single-token runs are also split by slots, with barriers inside the layer. Neither changes a bit of the
@@ -20,9 +21,9 @@
 #include "engine/eviction.h"
 #include "engine/schedule.h"
 #include "engine/sequence.h"
+#include "engine/step_attention.h"
 #include "engine/thread_barrier.h"
 #include "kernels/slot_attention/slot_attention.h"
-#include "model/forward.h"
 
 namespace vase {
 
@@ -36,29 +37,24 @@ struct AttentionSetup {
   bool log = false;
 };
 
-class EvictingAttention final : public model::LayerAttention {
+class EvictingAttention final : public StepAttention {
  public:
   EvictingAttention(SlotCache& cache, const AttentionSetup& setup);
   // Bytes of scratch that the constructor takes, and bytes that are taken now.
   static size_t scratch_bytes_for(const CacheShape& shape, const AttentionSetup& setup);
-  size_t scratch_bytes() const;
+  size_t scratch_bytes() const override;
 
-  // The spans of the next step; they and their sequences must stay until the step is over.
-  void begin_step(std::span<const Span> spans);
+  // With heads that share what they keep, a span has at most Schedule::step_tokens().
+  void begin_step(std::span<const Span> spans) override;
   void attend(const model::LayerInputs& in) noexcept override;
+  // The evictions of heads that share what they keep.
+  void end_step() override;
 
-  // Records of the evictions since the last call, with the sequence they belong to, in (sequence, eviction, layer,
-  // head) order.
-  struct Logged {
-    const Sequence* sequence;
-    EvictionRecord record;
-  };
-  std::vector<Logged> take_log();
-  // Rethrows the first exception that a part of the policy has thrown since the last call. The cache is sound: such an
-  // eviction has kept the newest candidates.
-  void rethrow_error();
-  uint64_t nonfinite_scores() const;
-  uint64_t protection_truncated() const;
+  std::vector<Logged> take_log() override;
+  // An eviction whose policy threw has kept the newest candidates.
+  void rethrow_error() override;
+  uint64_t nonfinite_scores() const override;
+  uint64_t protection_truncated() const override;
 
  private:
   // The work on one (span, KV head).
@@ -82,13 +78,15 @@ class EvictingAttention final : public model::LayerAttention {
   void append(const model::LayerInputs& in, const Unit& unit, int token, int tokens, int64_t seen, HeadSlots head);
   void run_unit(const model::LayerInputs& in, const Unit& unit);
   void run_split(const model::LayerInputs& in);
-  void evict(const model::LayerInputs& in, const Unit& unit, int candidates, HeadSlots head);
+  void evict(const EvictionEvent& event, std::span<const HeadOf> heads, Thread& thread);
+  void evict_shared(const EvictionEvent& event);
 
   SlotCache& cache_;
   AttentionSetup setup_;
   size_t scratch_floats_;    // of one unit
   HugeBuffer scratch_;
-  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<std::unique_ptr<Thread>> threads_;  // those that evict
+  std::vector<HeadOf> shared_heads_;              // those that evict together
   std::span<const Span> spans_;
   bool decode_only_ = false;
   std::unique_ptr<std::atomic<int>[]> next_;  // [layers][3] next unit or piece, for each phase

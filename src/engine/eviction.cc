@@ -1,81 +1,178 @@
 #include "engine/eviction.h"
 
+#include <algorithm>
+#include <cmath>
 #include <exception>
 #include <numeric>
 
-#include "base/philox_draws.h"
+#include "engine/close_gaps.h"
+#include "vase/error.h"
 
 namespace vase {
-
-EvictionScratch::EvictionScratch(int candidates, int capacity, int head_dim, int keep)
-    : compaction(capacity), positions(candidates), attention(candidates), value_range(candidates), kept(keep) {
-  policy.reserve(capacity, head_dim);
-}
-
-size_t EvictionScratch::bytes_for(int candidates, int capacity, int head_dim, int keep) {
-  return PolicyScratch::bytes_for(capacity, head_dim) + size_t(candidates) * (4 + 4 + 4) + size_t(capacity) * (1 + 4) +
-         size_t(keep) * 4;
-}
-
-size_t EvictionScratch::bytes() const {
-  return policy.bytes() + 4 * (positions.size() + attention.size() + value_range.size()) +
-         compaction.occupied.size() + 4 * compaction.order.size() + 4 * kept.size();
-}
-
 namespace {
 
-std::span<const int32_t> gather_positions(HeadSlots head, int candidates, std::vector<int32_t>& out) {
-  for (int i = 0; i < candidates; ++i) out[i] = head.position(head.order()[i]);
-  return std::span(out).first(candidates);
+template <typename T>
+size_t bytes_of(const std::vector<T>& v) {
+  return sizeof(T) * v.size();
 }
 
-void record_eviction(HeadSlots head, int layer, int kv_head, std::vector<EvictionRecord>& log) {
-  EvictionRecord record{.layer = layer, .kv_head = kv_head, .eviction = head.evictions() - 1, .kept = {}};
-  record.kept.reserve(head.used());
-  for (uint32_t slot : head.order()) record.kept.push_back(head.position(slot));
-  log.push_back(std::move(record));
+// A policy that never evicts has no candidates and needs nothing.
+int slots_of(const CacheShape& shape, int candidates) { return candidates > 0 ? shape.capacity : 0; }
+int keep_of(const EvictionSetup& setup, int candidates) { return candidates > 0 ? setup.keep() : 0; }
+
+size_t turned_floats(const CacheShape& shape, const EvictionSetup& setup) {
+  return setup.positions == Positions::kCache ? shape.head_dim : 0;
+}
+
+// out[i] = by_slot[slots[i]]; empty when the cache does not keep it.
+template <typename T, typename U>
+std::span<const U> gather(std::span<T> by_slot, std::span<const uint32_t> slots, std::vector<U>& out) {
+  if (by_slot.empty()) return {};
+  for (size_t i = 0; i < slots.size(); ++i) out[i] = by_slot[slots[i]];
+  return std::span(out).first(slots.size());
+}
+
+// Rows of probabilities in a window record: the newest R queries of the group, or those since the last eviction, which
+// cleared it.
+int window_rows(const EvictionSetup& setup, HeadSlots head) {
+  const int since = head.evictions() == 0 ? head.used() : head.used() - setup.budget;
+  return std::min(setup.buffer, since) * setup.group;
+}
+
+HeadView view_of(const EvictionSetup& setup, const EvictionEvent& event, const HeadOf& head, GatheredHead& gathered) {
+  const PolicyNeeds needs = setup.policy->needs();
+  const std::span<const uint32_t> order = head.slots.order();
+  const std::span<const uint32_t> slots = order.first(event.candidates);
+  for (size_t i = 0; i < slots.size(); ++i) gathered.positions[i] = head.slots.position(slots[i]);
+  HeadView view{.budget = setup.budget,
+                .buffer = setup.buffer,
+                .prompt_tokens = event.sequence->prompt_tokens,
+                .group = setup.group,
+                .layer = head.layer,
+                .kv_head = head.kv_head,
+                .seen = event.seen,
+                .positions = std::span(gathered.positions).first(slots.size()),
+                .attention = gather(head.slots.attention(), slots, gathered.attention),
+                .last_use = gather(head.slots.last_use(), slots, gathered.last_use),
+                .longest_gap = gather(head.slots.longest_gap(), slots, gathered.longest_gap),
+                .value_range = gather(head.slots.value_range(), slots, gathered.value_range),
+                .log_weight = gather(head.slots.log_weight(), slots, gathered.log_weight),
+                .keys = head.slots.keys(),
+                .values = head.slots.values(),
+                .queries = head.slots.queries(event.seen)};
+  view.keys.slots = view.values.slots = order.data();
+  if (is_window(needs.attention)) view.attention_rows = window_rows(setup, head.slots);
+  if (needs.rope) view.rope = setup.rope;
+  return view;
+}
+
+PhiloxDraws draws_of(const Sequence& sequence, const HeadOf& head) {
+  return PhiloxDraws({.seed = sequence.evict_seed,
+                      .sequence = sequence.stream,
+                      .layer = static_cast<uint32_t>(head.layer),
+                      .head = static_cast<uint32_t>(head.kv_head),
+                      .eviction = static_cast<uint32_t>(head.slots.evictions())});
+}
+
+void check_log_weights(std::span<const float> weights, std::span<const uint32_t> kept) {
+  for (const uint32_t c : kept) {
+    if (std::isfinite(weights[c])) continue;
+    throw Error(ErrorCode::kUsage, "the policy gave candidate " + std::to_string(c) +
+                                       " a log-weight that is NaN or infinite; it must be a number");
+  }
+}
+
+void record_eviction(const EvictionSetup& setup, const EvictionEvent& event, const HeadOf& head,
+                     std::vector<EvictionRecord>& records) {
+  EvictionRecord record{.layer = head.layer,
+                        .kv_head = head.kv_head,
+                        .eviction = head.slots.evictions() - 1,
+                        .seen = event.seen,
+                        .candidates = event.candidates,
+                        .buffer = setup.buffer,
+                        .prompt_tokens = event.sequence->prompt_tokens,
+                        .kept = {}};
+  record.kept.reserve(head.slots.used());
+  for (uint32_t slot : head.slots.order()) record.kept.push_back(head.slots.position(slot));
+  records.push_back(std::move(record));
 }
 
 }  // namespace
 
-void evict_head(const EvictionSetup& setup, const Sequence& sequence, int layer, int kv_head, int candidates,
-                HeadSlots head, EvictionScratch& scratch, std::vector<EvictionRecord>* record) {
-  const std::span<const uint32_t> slots = head.order().first(candidates);
-  const PolicyNeeds needs = setup.policy->needs();
-  HeadView view{.budget = setup.budget,
-                .buffer = setup.buffer,
-                .prompt_tokens = sequence.prompt_tokens,
-                .group = setup.group,
-                .positions = gather_positions(head, candidates, scratch.positions),
-                .keys = head.keys(),
-                .values = head.values()};
-  view.keys.slots = view.values.slots = slots.data();
-  if (needs.attention != AttentionRecord::kNone) {
-    const std::span<const float> mass = head.attention();
-    for (int i = 0; i < candidates; ++i) scratch.attention[i] = mass[slots[i]];
-    view.attention = std::span(scratch.attention).first(candidates);
-    view.attention_rows = setup.buffer * setup.group;
+GatheredHead::GatheredHead(const CacheShape& shape, int candidates) : positions(candidates) {
+  if (is_number(shape.needs.attention)) attention.resize(candidates);
+  if (shape.needs.value_range) value_range.resize(candidates);
+  if (shape.needs.log_weight) log_weight.resize(candidates);
+  if (shape.needs.attention != AttentionRecord::kRecurrence) return;
+  last_use.resize(candidates);
+  longest_gap.resize(candidates);
+}
+
+// All metadata but the order, which is the order of the candidates.
+size_t GatheredHead::bytes_for(const CacheShape& shape, int candidates) {
+  return (shape.metadata() - sizeof(uint32_t)) * candidates;
+}
+
+size_t GatheredHead::bytes() const {
+  return bytes_of(positions) + bytes_of(attention) + bytes_of(value_range) + bytes_of(log_weight) + bytes_of(last_use) +
+         bytes_of(longest_gap);
+}
+
+EvictionScratch::EvictionScratch(const CacheShape& shape, const EvictionSetup& setup, int candidates, int heads)
+    : compaction(slots_of(shape, candidates)),
+      kept(keep_of(setup, candidates)),
+      turn(turned_floats(shape, setup)),
+      row(turned_floats(shape, setup)),
+      gathered(heads, GatheredHead(shape, candidates)),
+      views(heads),
+      draws(heads, PhiloxDraws({})),
+      draw_pointers(heads) {
+  policy.reserve(slots_of(shape, candidates), shape.head_dim);
+}
+
+size_t EvictionScratch::bytes_for(const CacheShape& shape, const EvictionSetup& setup, int candidates, int heads) {
+  const size_t per_head =
+      GatheredHead::bytes_for(shape, candidates) + sizeof(HeadView) + sizeof(PhiloxDraws) + sizeof(RandomDraws*);
+  const int slots = slots_of(shape, candidates);
+  return PolicyScratch::bytes_for(slots, shape.head_dim) + size_t(slots) * (1 + 4) +
+         sizeof(uint32_t) * keep_of(setup, candidates) + 2 * sizeof(float) * turned_floats(shape, setup) + per_head * heads;
+}
+
+size_t EvictionScratch::bytes() const {
+  size_t bytes = policy.bytes() + bytes_of(compaction.occupied) + bytes_of(compaction.order) + bytes_of(kept) +
+                 bytes_of(turn) + bytes_of(row) + bytes_of(views) + bytes_of(draws) + bytes_of(draw_pointers);
+  for (const GatheredHead& head : gathered) bytes += head.bytes();
+  return bytes;
+}
+
+void evict_heads(const EvictionSetup& setup, const EvictionEvent& event, std::span<const HeadOf> heads,
+                 EvictionScratch& scratch, std::vector<EvictionRecord>* records) {
+  for (size_t h = 0; h < heads.size(); ++h) {
+    scratch.views[h] = view_of(setup, event, heads[h], scratch.gathered[h]);
+    scratch.draws[h] = draws_of(*event.sequence, heads[h]);
+    scratch.draw_pointers[h] = &scratch.draws[h];
   }
-  if (needs.value_range) {
-    for (int i = 0; i < candidates; ++i) scratch.value_range[i] = head.value_range(slots[i]);
-    view.value_range = std::span(scratch.value_range).first(candidates);
-  }
-  PhiloxDraws draws({.seed = sequence.evict_seed,
-                     .sequence = sequence.stream,
-                     .layer = static_cast<uint32_t>(layer),
-                     .head = static_cast<uint32_t>(kv_head),
-                     .eviction = static_cast<uint32_t>(head.evictions())});
-  const std::span<uint32_t> kept = std::span(scratch.kept).first(view.keep());
+  KeepPlan plan{.kept = scratch.kept, .candidates = event.candidates, .next_candidates = setup.next_candidates()};
   std::exception_ptr error;
   try {
-    setup.policy->plan(view, draws, scratch.policy, kept);
+    setup.policy->plan_shared(std::span(scratch.views).first(heads.size()),
+                              std::span(scratch.draw_pointers).first(heads.size()), scratch.policy, scratch.kept);
+    if (heads.size() == 1 && !heads[0].slots.log_weight().empty()) {  // heads that share cannot have different weights
+      plan.log_weight = std::span(scratch.policy.log_weight).first(event.candidates);
+      check_log_weights(plan.log_weight, plan.kept);
+    }
   } catch (...) {  // a part of the caller's own; the cache must stay sound all the same: keep the newest
     error = std::current_exception();
-    std::iota(kept.begin(), kept.end(), static_cast<uint32_t>(candidates) - static_cast<uint32_t>(kept.size()));
+    plan.log_weight = {};
+    std::iota(scratch.kept.begin(), scratch.kept.end(), static_cast<uint32_t>(event.candidates - setup.keep()));
   }
-  head.apply(kept, candidates, scratch.compaction);
+  for (const HeadOf& head : heads) {
+    HeadSlots slots = head.slots;
+    if (setup.positions == Positions::kCache) close_gaps(setup.rope, plan, slots, scratch.turn, scratch.row);
+    slots.apply(plan, scratch.compaction);
+    if (records && !error) record_eviction(setup, event, head, *records);
+  }
   if (error) std::rethrow_exception(error);
-  if (record) record_eviction(head, layer, kv_head, *record);
 }
 
 }  // namespace vase

@@ -1,12 +1,15 @@
-// One eviction of one head: shows the policy its candidates in logical order, and applies the plan to the cache.
+// One eviction: shows the policy the candidates of a head, or of the heads that share what they keep, in logical order,
+// and applies the plan to the cache.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "base/philox_draws.h"
 #include "cache/slot_cache.h"
 #include "engine/sequence.h"
 #include "vase/engine.h"
+#include "vase/options.h"
 #include "vase/policy.h"
 
 namespace vase {
@@ -15,26 +18,58 @@ namespace vase {
 struct EvictionSetup {
   const Policy* policy = nullptr;
   int budget = 0, buffer = 0;  // M, R
+  int period = 0;              // tokens from one eviction to the next
   int group = 1;               // G
+  Positions positions = Positions::kText;
+  Rope rope = {};              // of the model; for policies that need it, and for Positions::kCache
+
+  int keep() const { return budget - buffer; }                      // K
+  int next_candidates() const { return budget + period - buffer; }  // C of every eviction but the first
+};
+
+// Metadata of one head's candidates in logical order; only what the policy needs has room.
+struct GatheredHead {
+  GatheredHead(const CacheShape& shape, int candidates);
+  static size_t bytes_for(const CacheShape& shape, int candidates);
+  size_t bytes() const;
+
+  std::vector<int32_t> positions;
+  std::vector<float> attention, value_range, log_weight;
+  std::vector<int32_t> last_use, longest_gap;
 };
 
 // Memory of one thread; nothing is allocated while evicting.
 struct EvictionScratch {
-  // candidates: the most that an eviction can see.
-  EvictionScratch(int candidates, int capacity, int head_dim, int keep);
-  static size_t bytes_for(int candidates, int capacity, int head_dim, int keep);
+  // candidates: the most that an eviction can see; heads: the most that share what they keep.
+  EvictionScratch(const CacheShape& shape, const EvictionSetup& setup, int candidates, int heads);
+  static size_t bytes_for(const CacheShape& shape, const EvictionSetup& setup, int candidates, int heads);
   size_t bytes() const;
 
   PolicyScratch policy;
   CompactionScratch compaction;
-  std::vector<int32_t> positions;
-  std::vector<float> attention, value_range;
   std::vector<uint32_t> kept;
+  std::vector<float> turn, row;        // of keys that move up (Positions::kCache)
+  std::vector<GatheredHead> gathered;  // [heads], and so the rest
+  std::vector<HeadView> views;
+  std::vector<PhiloxDraws> draws;
+  std::vector<RandomDraws*> draw_pointers;
 };
 
-// candidates: C, the first C slots in logical order. Appends the kept positions, in logical order, to `record` when it is
+struct HeadOf {
+  int layer = 0, kv_head = 0;
+  HeadSlots slots;
+};
+
+// What one eviction is about.
+struct EvictionEvent {
+  const Sequence* sequence = nullptr;
+  int64_t seen = 0;    // tokens seen
+  int candidates = 0;  // C: the first slots in logical order
+};
+
+// `heads` evict alike; most often it is one. Appends the kept positions of each, in logical order, to `records` when it is
 // given. When a part of the policy throws, the newest K candidates are kept and the exception goes on to the caller.
-void evict_head(const EvictionSetup& setup, const Sequence& sequence, int layer, int kv_head, int candidates,
-                HeadSlots head, EvictionScratch& scratch, std::vector<EvictionRecord>* record);
+void evict_heads(const EvictionSetup& setup, const EvictionEvent& event, std::span<const HeadOf> heads,
+                 EvictionScratch& scratch, std::vector<EvictionRecord>* records);
 
 }  // namespace vase

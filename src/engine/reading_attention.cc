@@ -78,6 +78,23 @@ size_t ReadingAttention::scratch_bytes() const {
   return bytes;
 }
 
+ReadingAttention::Head ReadingAttention::head(int layer, const Sequence& sequence, int kv_head) {
+  const CacheShape& shape = cache_.shape();
+  const size_t index = (size_t(layer) * shape.sequences + sequence.slot) * shape.kv_heads + kv_head;
+  const size_t floats = blocks_ * summary_floats_;
+  return {layer, kv_head, cache_.head(layer, sequence.slot, kv_head),
+          {reinterpret_cast<float*>(summaries_.data()) + index * floats, floats}};
+}
+
+void ReadingAttention::adopt_rows(const Sequence& sequence) {
+  for (int layer = 0; layer < cache_.shape().layers; ++layer) {
+    for (int h = 0; h < cache_.shape().kv_heads; ++h) {
+      const Head one = head(layer, sequence, h);
+      for (int position = 0; position < one.slots.used(); ++position) summarise(one, position, *threads_[0]);
+    }
+  }
+}
+
 void ReadingAttention::begin_step(std::span<const Span> spans) {
   spans_ = spans;
   for (int layer = 0; layer < cache_.shape().layers; ++layer) next_[layer].store(0, std::memory_order_relaxed);
@@ -94,10 +111,7 @@ void ReadingAttention::run_unit(const model::LayerInputs& in, const Span& span, 
   const CacheShape& shape = cache_.shape();
   const Sequence& sequence = *span.sequence;
   Thread& thread = *threads_[in.ith];
-  const size_t index = (size_t(in.layer) * shape.sequences + sequence.slot) * shape.kv_heads + kv_head;
-  const size_t floats = blocks_ * summary_floats_;
-  Head head{in.layer, kv_head, cache_.head(in.layer, sequence.slot, kv_head),
-            {reinterpret_cast<float*>(summaries_.data()) + index * floats, floats}};
+  Head one = head(in.layer, sequence, kv_head);
   // Positions below it read everything.
   const int64_t dense = in.layer < setup_.reader->dense_layers() ? INT64_MAX
                                                                   : std::max(sequence.prompt_tokens, setup_.budget);
@@ -105,13 +119,13 @@ void ReadingAttention::run_unit(const model::LayerInputs& in, const Span& span, 
     const int64_t left = dense - (sequence.seen + token);
     const bool all = left > 0;
     const int tokens = all ? static_cast<int>(std::min<int64_t>({left, span.tokens - token, setup_.max_run})) : 1;
-    for (int t = 0; t < tokens; ++t) append(in, span.first + token + t, head, thread);
+    for (int t = 0; t < tokens; ++t) append(in, span.first + token + t, one, thread);
     const kernels::SlotAttentionArgs args =
-        run_arguments(in, shape, kv_head, span.first + token, tokens, head.slots);
+        run_arguments(in, shape, kv_head, span.first + token, tokens, one.slots);
     if (all) {
       kernels::slot_attention(setup_.path, args, thread.kernel);
     } else {
-      read(args, head, thread);
+      read(args, one, thread);
     }
     token += tokens;
   }
@@ -122,6 +136,11 @@ void ReadingAttention::append(const model::LayerInputs& in, int token, Head& hea
   const size_t row = (size_t(token) * shape.kv_heads + head.kv_head) * shape.head_dim;
   const int position = head.slots.used();
   head.slots.append(position, in.k + row, in.v + row);
+  summarise(head, position, thread);
+}
+
+// The token at a position has joined its block.
+void ReadingAttention::summarise(const Head& head, int position, Thread& thread) {
   if (summary_floats_ == 0) return;
   const int number = position / setup_.reader->block(), first = number * setup_.reader->block();
   BlockView block{.layer = head.layer,

@@ -42,6 +42,7 @@ class ReadingAttention final : public StepAttention {
   size_t scratch_bytes() const override;
   size_t summary_bytes() const { return summaries_.size(); }
 
+  void adopt_rows(const Sequence& sequence) override;
   void begin_step(std::span<const Span> spans) override;
   void attend(const model::LayerInputs& in) noexcept override;
   // When a reader throws, its token has read everything.
@@ -67,8 +68,10 @@ class ReadingAttention final : public StepAttention {
     std::span<float> summaries;  // [blocks][summary floats]
   };
 
+  Head head(int layer, const Sequence& sequence, int kv_head);
   void run_unit(const model::LayerInputs& in, const Span& span, int kv_head);
   void append(const model::LayerInputs& in, int token, Head& head, Thread& thread);
+  void summarise(const Head& head, int position, Thread& thread);
   void read(kernels::SlotAttentionArgs args, const Head& head, Thread& thread);
   std::span<const uint8_t> choose(const kernels::SlotAttentionArgs& args, const Head& head, Thread& thread);
   int gather(const RowsView& from, std::span<const uint8_t> marks, int tokens, std::span<std::byte> to) const;

@@ -10,7 +10,7 @@ int Schedule::period_end(const Sequence& sequence, int used, int64_t seen) const
   if (!evicts) return kNever;
   // A dense prompt occupies the slots [0, P) before anything can fire.
   const bool in_dense_prompt = sequence.dense_prefill && seen < sequence.prompt_tokens;
-  return next_eviction(trigger, in_dense_prompt ? sequence.prompt_tokens : used, budget, buffer);
+  return next_eviction(trigger, in_dense_prompt ? sequence.prompt_tokens : used, budget, period);
 }
 
 Schedule::Run Schedule::next_run(const Sequence& sequence, int used, int64_t seen, int tokens) const {

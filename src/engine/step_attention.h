@@ -19,6 +19,8 @@ class StepAttention : public model::LayerAttention {
     EvictionRecord record;
   };
 
+  // The sequence's rows were stored in the cache directly, not through attend().
+  virtual void adopt_rows(const Sequence&) {}
   // The spans of the next step; they and their sequences must stay as they are until end_step().
   virtual void begin_step(std::span<const Span> spans) = 0;
   // After the last layer.

@@ -47,7 +47,7 @@ void expect_tokens(HeadSlots head, const std::vector<int32_t>& positions) {
     EXPECT_EQ(head.position(slot), positions[i]);
     expect_row(head.keys(), slot, row_of(positions[i], 0.25f));
     expect_row(head.values(), slot, row_of(positions[i], 0.5f));
-    EXPECT_FLOAT_EQ(head.value_range(slot), 7.0f / 8);
+    EXPECT_FLOAT_EQ(head.value_range()[slot], 7.0f / 8);
   }
 }
 
@@ -76,7 +76,7 @@ TEST_P(SlotCacheTest, RandomEvictionsKeepEveryTokensOwnRow) {
       std::vector<int32_t> after;
       for (uint32_t i : kept) after.push_back(want[i]);
       after.insert(after.end(), want.begin() + candidates, want.end());
-      head.apply(kept, candidates, scratch);
+      head.apply({kept, candidates}, scratch);
       want = after;
       expect_tokens(head, want);
       EXPECT_EQ(head.evictions(), eviction + 1);
@@ -93,7 +93,7 @@ TEST_P(SlotCacheTest, NamedOverlaps) {
     CompactionScratch scratch(n);
     HeadSlots head = cache.head(0, 0, 0);
     for (int p = 0; p < n; ++p) append_token(head, p);
-    head.apply(kept, n, scratch);
+    head.apply({kept, n}, scratch);
     expect_tokens(head, {kept.begin(), kept.end()});
   };
   std::vector<uint32_t> all(n), drop_one, every_second, newest;
@@ -120,7 +120,7 @@ TEST_P(SlotCacheTest, AtMostTheEvictedNumberOfRowsMoves) {
   for (uint32_t i = 0; i < candidates; ++i) {
     if (i % 7 != 3) kept.push_back(i);  // 8 dropped
   }
-  head.apply(kept, candidates, scratch);
+  head.apply({kept, candidates}, scratch);
   int in_place = 0;
   for (uint32_t slot : head.order()) in_place += head.position(slot) == static_cast<int32_t>(slot);
   EXPECT_EQ(in_place, candidates - 8);
@@ -133,7 +133,7 @@ TEST_P(SlotCacheTest, FreeRowsArePoisonedAndMassIsCleared) {
   HeadSlots head = cache.head(0, 0, 0);
   for (int p = 0; p < n; ++p) append_token(head, p);
   std::ranges::fill(head.attention(), 1.0f);
-  head.apply(std::vector<uint32_t>{0, 5, 9}, 24, scratch);
+  head.apply({std::vector<uint32_t>{0, 5, 9}, 24}, scratch);
   float row[kHeadDim];
   for (int slot = head.used(); slot < n; ++slot) {
     read_row(head.keys(), slot, row);
@@ -150,10 +150,121 @@ TEST_P(SlotCacheTest, FreeRowsArePoisonedAndMassIsCleared) {
 
 INSTANTIATE_TEST_SUITE_P(RowTypes, SlotCacheTest, testing::Values(RowType::kF16, RowType::kF32));
 
-TEST(CacheShape, BytesAreTheFormula) {
-  const CacheShape shape = shape_with(RowType::kF16, 96);
+// Records that go with their token, and what a plan makes of the log-weights.
+TEST(SlotCacheRecords, GoWithTheirToken) {
+  std::mt19937 rng(3);
+  for (const AttentionRecord record : {AttentionRecord::kLifetimeSum, AttentionRecord::kRecurrence}) {
+    CacheShape shape = shape_with(RowType::kF16, 60);
+    shape.needs = {.attention = record, .log_weight = true};
+    SlotCache cache(shape, true);
+    CompactionScratch scratch(60);
+    HeadSlots head = cache.head(1, 0, 1);
+    std::vector<float> weight_of(1000, 0.0f);
+    int32_t next = 0;
+    for (int eviction = 0; eviction < 12; ++eviction) {
+      for (; head.used() < 60; ++next) {
+        append_token(head, next);
+        const uint32_t slot = head.order().back();
+        EXPECT_EQ(head.log_weight()[slot], 0);
+        if (record == AttentionRecord::kLifetimeSum) {
+          EXPECT_EQ(head.attention()[slot], 0);
+          head.attention()[slot] = static_cast<float>(next) / 4;
+        } else {
+          EXPECT_EQ(head.last_use()[slot], next);
+          EXPECT_EQ(head.longest_gap()[slot], 0);
+          head.last_use()[slot] = 3 * next;
+          head.longest_gap()[slot] = 5 * next;
+        }
+      }
+      const int candidates = 50;
+      std::vector<uint32_t> kept;
+      std::vector<float> log_weight(candidates);
+      for (uint32_t i = 0; i < candidates; ++i) {
+        log_weight[i] = static_cast<float>(rng() % 100);
+        if (rng() % 3 == 0) continue;
+        kept.push_back(i);
+        if (eviction != 5) weight_of[head.position(head.order()[i])] = log_weight[i];
+      }
+      if (eviction == 5) log_weight.clear();  // as before
+      head.apply({kept, candidates, INT_MAX, log_weight}, scratch);
+      for (uint32_t slot : head.order()) {
+        const int32_t position = head.position(slot);
+        EXPECT_EQ(head.log_weight()[slot], weight_of[position]);
+        if (record == AttentionRecord::kLifetimeSum) {
+          EXPECT_EQ(head.attention()[slot], static_cast<float>(position) / 4);
+        } else {
+          EXPECT_EQ(head.last_use()[slot], 3 * position);
+          EXPECT_EQ(head.longest_gap()[slot], 5 * position);
+        }
+      }
+    }
+  }
+}
+
+// M = 40, R = 16, a period of 5: the 29 candidates of the next eviction stand in the first 29 slots.
+TEST(SlotCacheCompaction, NextCandidatesComeFirst) {
+  std::mt19937 rng(5);
+  const int keep = 24, candidates = 29, capacity = 45;
+  SlotCache cache(shape_with(RowType::kF16, capacity), true);
+  CompactionScratch scratch(capacity);
+  HeadSlots head = cache.head(0, 1, 2);
+  std::vector<int32_t> want;
+  for (int32_t next = 0, eviction = 0; eviction < 40; ++eviction) {
+    for (; head.used() < capacity; ++next) {
+      append_token(head, next);
+      want.push_back(next);
+    }
+    std::vector<uint32_t> kept(candidates);
+    std::iota(kept.begin(), kept.end(), 0);
+    std::shuffle(kept.begin(), kept.end(), rng);
+    kept.resize(keep);
+    std::ranges::sort(kept);
+    std::vector<int32_t> after;
+    for (uint32_t i : kept) after.push_back(want[i]);
+    after.insert(after.end(), want.begin() + candidates, want.end());
+    want = after;
+    head.apply({kept, candidates, candidates}, scratch);
+    expect_tokens(head, want);
+    for (int i = 0; i < head.used(); ++i) {
+      EXPECT_EQ(head.order()[i] < static_cast<uint32_t>(candidates), i < candidates) << "logical index " << i;
+    }
+  }
+}
+
+TEST(SlotCacheQueries, TheRingHoldsTheNewest) {
+  CacheShape shape = shape_with(RowType::kF16, 30);
+  shape.group = 3;
+  shape.needs = {.queries = 5};
   SlotCache cache(shape, false);
-  EXPECT_EQ(cache.bytes(), size_t(2) * 2 * 3 * 96 * (32 * 2 + 32 * 2 + 16));
+  HeadSlots head = cache.head(1, 1, 0), other = cache.head(1, 1, 1);
+  for (int32_t p = 0; p < 23; ++p) {
+    std::vector<float> q(3 * kHeadDim);
+    for (size_t i = 0; i < q.size(); ++i) q[i] = static_cast<float>(p * 1000 + i);
+    head.push_queries(p, q.data());
+    const QueriesView view = head.queries(p + 1);
+    ASSERT_EQ(view.count, std::min(p + 1, 5));
+    for (int w = 0; w < view.count; ++w) {
+      for (int g = 0; g < 3; ++g) {
+        ASSERT_EQ(view.row(w, g).size(), size_t{kHeadDim});
+        EXPECT_EQ(view.row(w, g)[7], static_cast<float>((p + 1 - view.count + w) * 1000 + g * kHeadDim + 7));
+      }
+    }
+  }
+  EXPECT_EQ(other.queries(1).row(0, 0)[0], 0) << "another head was touched";
+}
+
+TEST(CacheShape, BytesAreTheFormula) {
+  const auto bytes = [](const PolicyNeeds& needs) {
+    CacheShape shape = shape_with(RowType::kF16, 96);
+    shape.group = 4;
+    shape.needs = needs;
+    return SlotCache(shape, false).bytes();
+  };
+  const size_t heads = 2 * 2 * 3, rows = 32 * 2 + 32 * 2;
+  EXPECT_EQ(bytes({}), heads * 96 * (rows + 8));
+  EXPECT_EQ(bytes({.attention = AttentionRecord::kWindowSum, .value_range = true}), heads * 96 * (rows + 16));
+  EXPECT_EQ(bytes({.attention = AttentionRecord::kRecurrence, .log_weight = true}), heads * 96 * (rows + 20));
+  EXPECT_EQ(bytes({.queries = 8}), heads * (96 * (rows + 8) + 8 * 4 * kHeadDim * 4));
 }
 
 }  // namespace

@@ -83,6 +83,7 @@ class Driver {
       }
       for (std::thread& w : workers) w.join();
     }
+    attention_.end_step();
     std::vector<std::vector<float>> outputs;
     for (size_t i = 0; i < sequences.size(); ++i) {
       const size_t first = size_t(spans[i].first) * hq * d;
