@@ -29,22 +29,25 @@ namespace vase {
 namespace {
 
 TEST(Allocation, PlanAllocatesNothing) {
-  const std::vector<std::string> texts = {"vase-attnv protect+=prompt:10% order=score",
-                                          "vase-dkv",
-                                          "curdkv order=score",
-                                          "snapkv",
-                                          "random-prompt",
-                                          "protect=random:10,value:30,measure=l2 score=leverage:sketch=off select=sample",
-                                          "protect=sinks:4 score=value:measure=var,keep=small"};
-  const TestHead head({.candidates = 512, .budget = 512, .buffer = 64, .prompt = 30, .head_dim = 128, .shuffled = true});
+  std::vector<std::string> texts = {"vase-attnv protect+=prompt:10% order=score",
+                                    "curdkv order=score",
+                                    "lagkv order=score",
+                                    "r-kv-original order=score",
+                                    "protect=random:10,value:30,measure=l2 score=leverage:sketch=off select=sample",
+                                    "protect=sinks:4 score=value:measure=var,keep=small"};
+  for (const PolicyInfo& preset : Policy::presets()) {
+    if (Policy::parse(preset.name).evicts()) texts.push_back(preset.name);
+  }
+  TestHead head({.candidates = 512, .budget = 512, .buffer = 64, .prompt = 30, .head_dim = 128, .shuffled = true});
   PolicyScratch scratch;
-  scratch.reserve(512, 128);
   PhiloxDraws draws({});
   std::vector<uint32_t> kept(head.view.keep());
   for (const std::string& text : texts) {
     const Policy policy = Policy::parse(text);
+    const HeadView view = head.view_for(policy.needs());
+    scratch.reserve(512 + 64, 128, 64, PolicyScratch::work_for(policy.needs(), 2, 512 + 64, 128));
     const size_t before = allocations;
-    policy.plan(head.view, draws, scratch, kept);
+    policy.plan(view, draws, scratch, kept);
     EXPECT_EQ(allocations, before) << text;
   }
   const size_t before = allocations;

@@ -86,6 +86,16 @@ void TestHead::point_view_here() {
   view.keys.slots = view.values.slots = slots_.data();
 }
 
+void TestHead::set_keys(const std::vector<float>& rows) {
+  keys_ = store_rows(rows, view.keys.width, view.keys.type);
+  point_view_here();
+}
+
+void TestHead::set_values(const std::vector<float>& rows) {
+  values_ = store_rows(rows, view.values.width, view.values.type);
+  point_view_here();
+}
+
 TestHead TestHead::reordered(const std::vector<uint32_t>& order) const {
   TestHead other;
   other.keys_ = keys_;

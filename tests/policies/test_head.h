@@ -44,6 +44,10 @@ class TestHead {
   // not asked for are NaN. The result points to this head, and is good until the next call.
   HeadView view_for(const PolicyNeeds& needs);
 
+  // Other keys or values: [n][head_dim], candidates first. The recorded value_range stays as it is.
+  void set_keys(const std::vector<float>& rows);
+  void set_values(const std::vector<float>& rows);
+
   // The same head with its candidates in another logical order: candidate i is this head's order[i].
   TestHead reordered(const std::vector<uint32_t>& order) const;
 
@@ -63,6 +67,19 @@ std::vector<uint32_t> plan_of(const std::string& text, const HeadView& view, con
 
 // Their positions as a set.
 std::set<int> positions_of(const std::vector<uint32_t>& kept, const HeadView& view);
+
+// Draws as given, by candidate.
+class GivenDraws final : public RandomDraws {
+ public:
+  explicit GivenDraws(std::vector<float> draws) : draws_(std::move(draws)) {}
+  void uniform(std::span<const int32_t>, std::span<float> out) override { give(out); }
+  void exponential(std::span<const int32_t>, std::span<float> out) override { give(out); }
+  void gaussian(bool, std::span<float> out) override { give(out); }
+
+ private:
+  void give(std::span<float> out) { std::copy_n(draws_.begin(), out.size(), out.begin()); }
+  std::vector<float> draws_;
+};
 
 // Scores as given, for tests of what happens behind the scorer.
 class FixedScores final : public Scorer {
