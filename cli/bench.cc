@@ -82,15 +82,16 @@ std::string model_path(const BenchOptions& o, const CLI::App& app) {
 // Canonical texts, --protect included.
 std::vector<std::string> parse_policies(const BenchOptions& o, const CLI::App& app) {
   std::vector<std::string> texts;
-  bool evicts = false;
+  bool evicts = false, reads = false;
   for (const std::string& text : o.policies) {
     CacheFlags flags = o.cache;
     flags.policy = text;
     const Policy policy = flags.parse_policy();
     evicts |= policy.evicts();
+    reads |= policy.reads();
     texts.push_back(policy.text());
   }
-  if (!evicts) o.cache.refuse_idle(app);
+  if (!evicts) o.cache.refuse_idle(app, reads);
   return texts;
 }
 

@@ -66,7 +66,7 @@ Grid make_grid(const KlFlags& o) {
     CacheFlags flags = o.cache;
     flags.policy = text;
     const Policy policy = flags.parse_policy();
-    if (!policy.evicts()) {
+    if (!policy.evicts() && !policy.reads()) {
       throw Error(ErrorCode::kUsage, "--policy full is what every policy is compared with; leave it out");
     }
     for (int budget : o.budgets) {

@@ -203,16 +203,16 @@ Policy CacheFlags::parse_policy() const {
   return Policy::parse(text);
 }
 
-void CacheFlags::refuse_idle(const CLI::App& app) const {
+void CacheFlags::refuse_idle(const CLI::App& app, bool reads) const {
   for (const char* flag : {"--kv-budget", "--kv-buffer", "--protect", "--prefill", "--trigger"}) {
     const CLI::Option* option = app.get_option_no_throw(flag);
     if (option && option->count() > 0) {
       const std::string_view name = flag;
-      if (name == "--prefill" || name == "--trigger") {
-        fail("--policy full never evicts, so " + std::string(name) + " does nothing; leave it out");
-      }
-      fail("--policy full never evicts, so " + std::string(flag) +
-           " does nothing; use --ctx or --kv-budget-mb");
+      if (reads && name == "--kv-budget") continue;
+      const std::string what = (reads ? "a policy that reads never evicts, so " : "--policy full never evicts, so ") +
+                               std::string(name) + " does nothing; ";
+      const bool sizes = !reads && name != "--prefill" && name != "--trigger";
+      fail(what + (sizes ? "use --ctx or --kv-budget-mb" : "leave it out"));
     }
   }
 }

@@ -73,8 +73,8 @@ struct CacheFlags {
   void add_timing(CLI::App& app);
 
   Policy parse_policy() const;
-  // Throws Error(kUsage) when a flag is given that has no effect without evictions.
-  void refuse_idle(const CLI::App& app) const;
+  // Throws Error(kUsage) when a flag is given that has no effect without evictions; a policy that reads has a budget.
+  void refuse_idle(const CLI::App& app, bool reads) const;
 };
 
 // Parses; false when help was asked for and has been printed. Throws Error(kUsage), for unknown flags with

@@ -25,7 +25,7 @@ double mib(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 std::vector<Row> plan_rows(const ModelShape& shape, const Policy& policy, const CacheOptions& options,
                            bool requested) {
   std::vector<Row> rows;
-  if (requested) {
+  if (requested && !policy.reads()) {
     const MemoryPlan plan = plan_memory(shape, policy, options, {});
     rows.push_back({std::to_string(plan.budget), plan, true});
   }
@@ -39,7 +39,7 @@ std::vector<Row> plan_rows(const ModelShape& shape, const Policy& policy, const 
   }
   std::ranges::sort(rows, {}, [](const Row& row) { return row.plan.budget; });
   if (cache.context == 0) cache.context = shape.trained_context;
-  rows.push_back({"full", plan_memory(shape, Policy::parse("full"), cache, {})});
+  rows.push_back({"full", plan_memory(shape, policy.evicts() ? Policy() : policy, cache, {})});
   return rows;
 }
 
@@ -99,7 +99,7 @@ int info_command(const Arguments& arguments) {
   cache.add_policy(app);
   if (!parse(app, arguments)) return kExitOk;
   const Policy policy = cache.parse_policy();
-  if (!policy.evicts()) cache.refuse_idle(app);
+  if (!policy.evicts()) cache.refuse_idle(app, policy.reads());
   const bool requested = app.count("--kv-budget") + app.count("--kv-budget-mb") > 0;
 
   const ModelShape shape = read_model_shape(model);

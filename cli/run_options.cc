@@ -175,7 +175,7 @@ std::optional<RunOptions> RunOptions::parse(const Arguments& arguments) {
   check_texts(o);
   refuse_overwriting(o);
   o.policy = o.cache.parse_policy();
-  if (!o.policy.evicts()) o.cache.refuse_idle(app);
+  if (!o.policy.evicts()) o.cache.refuse_idle(app, o.policy.reads());
   o.engine.log_evictions = !o.eviction_log.empty();
   return o;
 }

@@ -15,6 +15,14 @@ double log_sum_exp(std::span<const float> logits) {
   return top + std::log(sum);
 }
 
+// The first position at which a run may differ from the full cache; `positions` when there is none.
+size_t first_different(const Policy& policy, const CacheOptions& cache, const Counters& counters, const Text& text) {
+  const size_t positions = text.tokens.size();
+  if (policy.evicts()) return counters.evictions > 0 ? counters.first_eviction : positions;
+  if (policy.reads()) return std::min<size_t>(positions, std::max(text.prompt_tokens, cache.budget));
+  return 0;
+}
+
 size_t top(std::span<const float> values) { return std::ranges::max_element(values) - values.begin(); }
 
 // KL(p || softmax(logits)); log_p holds ln p.
@@ -46,6 +54,7 @@ FullCache::FullCache(std::shared_ptr<const Model> model, const Text& text, const
 
 KlText FullCache::run(const Policy& policy, CacheOptions cache, uint64_t seed, int chunk,
                       const KlOptions& options) const {
+  if (!policy.evicts()) cache.context = static_cast<int>(text_.tokens.size());
   if (cache.prefill == Prefill::kDense) cache.max_prompt = std::max(1, text_.prompt_tokens);
   Engine engine(model_, policy, cache, {.threads = options.threads, .chunk = chunk, .logit_rows = chunk});
   struct Row {
@@ -71,7 +80,7 @@ KlText FullCache::run(const Policy& policy, CacheOptions cache, uint64_t seed, i
              .tokens = static_cast<int>(text_.tokens.size()),
              .prompt_tokens = text_.prompt_tokens,
              .first_eviction = counters.first_eviction};
-  const size_t first = policy.evicts() ? (counters.evictions > 0 ? counters.first_eviction : rows.size()) : 0;
+  const size_t first = first_different(policy, cache, counters, text_);
   for (size_t i = first; i < rows.size(); ++i) {
     out.kl.push_back(rows[i].kl);
     out.same_top += rows[i].same_top;

@@ -21,7 +21,8 @@ struct KlCell {
   uint64_t seed = 0;     // of the evictions
 };
 
-// One text in one cell. Only positions whose token came after the first eviction count.
+// One text in one cell. Only positions whose token came after the first eviction count; with a policy that reads, those
+// behind the prompt at which more than M tokens are held.
 struct KlText {
   std::string text;                // its name
   int tokens = 0, prompt_tokens = 0;

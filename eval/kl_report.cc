@@ -133,7 +133,8 @@ std::string kl_table(const std::vector<KlRow>& rows, const std::vector<KlRow>& f
     below |= mark;
     text += table_row(row.name, std::to_string(row.budget), s, mark ? " (*)" : "");
   }
-  text += "\nKL of the policy's next-token distribution from the full cache's, at the positions after the first eviction. "
+  text += "\nKL of the policy's next-token distribution from the full cache's, at the positions after the first eviction, or behind "
+          "the prompt from the first that reads less than all. "
           "Noise floor: " + cell("%.4f", floor) + "; differences below it mean nothing.\n";
   if (below) text += "(*) not told apart from the full cache.\n";
   return text;

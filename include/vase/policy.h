@@ -210,12 +210,12 @@ class VASE_API Policy {
   static std::vector<PartInfo> parts();
 
   bool evicts() const { return scorer_ != nullptr; }
+  bool reads() const { return reader_ != nullptr; }
+  const Reader& reader() const { return *reader_; }  // only when reads()
   PolicyNeeds needs() const;
   std::string text() const;  // canonical composition; parse(text()) is the same policy
   Order order = Order::kPosition;
   Share share = Share::kHead;
-  bool reads() const { return reader_ != nullptr; }
-  const Reader& reader() const { return *reader_; }  // only when reads()
 
   // Tokens that the `sinks` rule protects.
   int sinks() const;
@@ -247,12 +247,12 @@ class VASE_API Policy {
   // A scorer and a selector, or neither (`full`, whatever the rules). Throws Error(kUsage) for one without the other.
   Policy(std::vector<std::shared_ptr<const Protector>> protectors, std::shared_ptr<const Scorer> scorer,
          std::shared_ptr<const Selector> selector);
+  // Keeps every token, reads what the reader chooses. Throws Error(kUsage) for null.
+  explicit Policy(std::shared_ptr<const Reader> reader);
   // The same rules, selector and options with another scorer: how a text and a scorer of one's own go together, as in
   // parse("protect=sinks:4 score=uniform select=sample").with_scorer(mine). Throws Error(kUsage) for null, and for `full`.
   Policy with_scorer(std::shared_ptr<const Scorer> scorer) const;
 
-  // Keeps every token, reads what the reader chooses. Throws Error(kUsage) for null.
-  explicit Policy(std::shared_ptr<const Reader> reader);
  private:
   void check_share() const;
   void plan_with(std::span<const HeadView> heads, std::span<RandomDraws* const> draws, PolicyScratch& scratch,
@@ -263,7 +263,7 @@ class VASE_API Policy {
   std::vector<std::shared_ptr<const Protector>> protectors_;
   std::shared_ptr<const Scorer> scorer_;
   std::shared_ptr<const Selector> selector_;
+  std::shared_ptr<const Reader> reader_;
 };
 
 }  // namespace vase
-  std::shared_ptr<const Reader> reader_;
