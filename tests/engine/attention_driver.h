@@ -36,9 +36,11 @@ struct FakeModel {
 class Driver {
  public:
   Driver(const FakeModel& fake, const std::string& policy, const CacheOptions& cache, const EngineOptions& options)
+      : Driver(fake, Policy::parse(policy), cache, options) {}
+  Driver(const FakeModel& fake, Policy policy, const CacheOptions& cache, const EngineOptions& options, Rope rope = {})
       : fake_(fake),
-        policy_(Policy::parse(policy)),
-        plan_(plan_engine(fake.shape, policy_, cache, options)),
+        policy_(std::move(policy)),
+        plan_(plan_engine(fake.shape, policy_, cache, options).with_rope(rope)),
         cache_(plan_.cache, options.poison_free_rows),
         attention_(cache_, plan_.attention),
         dense_(cache.prefill == Prefill::kDense) {}

@@ -1,0 +1,255 @@
+// What a policy is shown at an eviction, against a plain account of the same tokens: rows, records of attention, queries
+// and log-weights, for every record, period and chunk.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "engine/attention_driver.h"
+#include "engine/probe_policy.h"
+
+namespace vase {
+namespace {
+
+using test::Driver;
+using test::FakeModel;
+using test::probe_policy;
+using test::ProbeLog;
+using test::SeenHead;
+
+constexpr int kTokens = 150, kBudget = 24, kBuffer = 8;
+
+const std::vector<PolicyNeeds>& all_needs() {
+  static const std::vector<PolicyNeeds> list = {
+      {},
+      {.attention = AttentionRecord::kWindowSum, .value_range = true},
+      {.attention = AttentionRecord::kWindowSum, .temperature = 2.5f, .log_weight = true},
+      {.attention = AttentionRecord::kWindowSquares, .log_weight = true},
+      {.attention = AttentionRecord::kWindowMax, .queries = 3},
+      {.attention = AttentionRecord::kLifetimeSum, .log_weight = true, .queries = 40},
+      {.attention = AttentionRecord::kRecurrence, .threshold = 0.04f, .value_range = true, .log_weight = true},
+  };
+  return list;
+}
+
+CacheOptions options(int period) {
+  return {.budget = kBudget, .buffer = kBuffer, .period = period, .key_type = RowType::kF32, .value_type = RowType::kF32};
+}
+
+// One head's tokens as a plain list, with every record that there is.
+class Account {
+ public:
+  Account(const FakeModel& fake, int layer, int kv_head, const PolicyNeeds& needs)
+      : fake_(fake), layer_(layer), kv_head_(kv_head), needs_(needs) {}
+
+  struct Token {
+    int32_t position = 0, last_use = 0, longest_gap = 0;
+    double lifetime = 0;
+    float log_weight = 0;
+  };
+
+  void add(int32_t position) {
+    tokens_.push_back({.position = position, .last_use = position});
+    ++since_;
+    const auto p = probabilities(position, tokens_.size(), 1);
+    for (size_t s = 0; s < tokens_.size(); ++s) {
+      double largest = 0;
+      for (const auto& head : p) {
+        tokens_[s].lifetime += head[s];
+        largest = std::max(largest, head[s]);
+      }
+      if (largest < needs_.threshold) continue;
+      tokens_[s].longest_gap = std::max(tokens_[s].longest_gap, position - tokens_[s].last_use);
+      tokens_[s].last_use = position;
+    }
+  }
+
+  void check(const SeenHead& seen) {
+    const size_t n = tokens_.size(), candidates = n - kBuffer;
+    ASSERT_EQ(seen.positions.size(), candidates);
+    ASSERT_EQ(seen.keys.size(), n);
+    for (size_t i = 0; i < n; ++i) {
+      EXPECT_EQ(seen.keys[i], row(tokens_[i].position, 1, 1)[0]) << "key " << i;
+      EXPECT_EQ(seen.values[i], row(tokens_[i].position, 2, 1)[0]) << "value " << i;
+    }
+    for (size_t c = 0; c < candidates; ++c) EXPECT_EQ(seen.positions[c], tokens_[c].position);
+    EXPECT_EQ(seen.seen, tokens_.back().position + 1);
+    EXPECT_EQ(seen.value_range.size(), needs_.value_range ? candidates : 0);
+    check_queries(seen);
+    check_attention(seen, candidates);
+  }
+
+  // What the head holds after the eviction; weights as the probe's selector sets them.
+  void keep(const std::vector<int32_t>& positions, bool weigh) {
+    std::vector<Token> kept;
+    for (size_t i = 0; i < tokens_.size(); ++i) {
+      Token token = tokens_[i];
+      if (!std::ranges::binary_search(positions, token.position)) continue;
+      if (weigh && i + kBuffer < tokens_.size()) token.log_weight += 0.1f * static_cast<float>(token.position % 4);
+      kept.push_back(token);
+    }
+    tokens_ = std::move(kept);
+    since_ = 0;
+  }
+
+ private:
+  // Rows of this head: `count` of them, of head_dim each.
+  std::vector<std::vector<float>> row(int64_t position, int what, int count) const {
+    const int d = fake_.shape.head_dim, all = what == 0 ? fake_.shape.query_heads : fake_.shape.kv_heads;
+    const auto x = fake_.row(0, position, layer_, what, all * d);
+    std::vector<std::vector<float>> rows;
+    for (int i = 0; i < count; ++i) {
+      const auto begin = x.begin() + (kv_head_ * count + i) * d;
+      rows.emplace_back(begin, begin + d);
+    }
+    return rows;
+  }
+
+  // [group][n] probabilities of the first n tokens for the queries at a position.
+  std::vector<std::vector<double>> probabilities(int64_t position, size_t n, double temperature) const {
+    std::vector<std::vector<double>> all;
+    for (const auto& q : row(position, 0, fake_.shape.group())) {
+      std::vector<double> e(n);
+      for (size_t s = 0; s < n; ++s) {
+        const auto k = row(tokens_[s].position, 1, 1)[0];
+        const double dot = std::inner_product(q.begin(), q.end(), k.begin(), 0.0);
+        e[s] = std::exp((dot / std::sqrt(double(q.size())) + tokens_[s].log_weight) / temperature);
+      }
+      const double sum = std::accumulate(e.begin(), e.end(), 0.0);
+      for (double& x : e) x /= sum;
+      all.push_back(std::move(e));
+    }
+    return all;
+  }
+
+  void check_queries(const SeenHead& seen) const {
+    const int group = fake_.shape.group();
+    const int count = std::min<int>(needs_.queries, static_cast<int>(seen.seen));
+    ASSERT_EQ(seen.queries.size(), static_cast<size_t>(count * group));
+    for (int w = 0; w < count; ++w) {
+      const auto want = row(seen.seen - count + w, 0, group);
+      for (int g = 0; g < group; ++g) EXPECT_EQ(seen.queries[w * group + g], want[g]);
+    }
+  }
+
+  void check_attention(const SeenHead& seen, size_t candidates) const {
+    const bool recurrence = needs_.attention == AttentionRecord::kRecurrence;
+    const bool number = needs_.attention != AttentionRecord::kNone && !recurrence;
+    ASSERT_EQ(seen.attention.size(), number ? candidates : 0);
+    ASSERT_EQ(seen.last_use.size(), recurrence ? candidates : 0);
+    const int window = std::min<int>(kBuffer, since_);
+    const bool windowed = number && needs_.attention != AttentionRecord::kLifetimeSum;
+    EXPECT_EQ(seen.attention_rows, windowed ? window * fake_.shape.group() : 0);
+    std::vector<double> want(candidates);
+    for (int w = 0; windowed && w < window; ++w) {
+      for (const auto& p : probabilities(seen.seen - 1 - w, candidates, needs_.temperature)) {
+        for (size_t c = 0; c < candidates; ++c) {
+          if (needs_.attention == AttentionRecord::kWindowMax) want[c] = std::max(want[c], p[c]);
+          if (needs_.attention == AttentionRecord::kWindowSum) want[c] += p[c];
+          if (needs_.attention == AttentionRecord::kWindowSquares) want[c] += p[c] * p[c];
+        }
+      }
+    }
+    for (size_t c = 0; c < candidates; ++c) {
+      if (needs_.log_weight) EXPECT_EQ(seen.log_weight[c], tokens_[c].log_weight);
+      if (windowed) EXPECT_NEAR(seen.attention[c], want[c], 1e-5 * want[c] + 1e-7);
+      if (number && !windowed) EXPECT_NEAR(seen.attention[c], tokens_[c].lifetime, 1e-5 * tokens_[c].lifetime);
+      if (!recurrence) continue;
+      EXPECT_EQ(seen.last_use[c], tokens_[c].last_use);
+      EXPECT_EQ(seen.longest_gap[c], tokens_[c].longest_gap);
+    }
+  }
+
+  const FakeModel& fake_;
+  int layer_, kv_head_;
+  PolicyNeeds needs_;
+  std::vector<Token> tokens_;
+  int since_ = 0;  // tokens since the last eviction
+};
+
+TEST(HeadView, ShowsWhatTheHeadHolds) {
+  const FakeModel fake;
+  for (const int period : {8, 3, 21}) {
+    for (const PolicyNeeds& needs : all_needs()) {
+      SCOPED_TRACE("period " + std::to_string(period) + ", record " + std::to_string(static_cast<int>(needs.attention)));
+      const auto log = std::make_shared<ProbeLog>();
+      Driver driver(fake, probe_policy(needs, log), options(period), {.threads = 1});
+      Sequence s = driver.start(0, 0, 5);
+      Account account(fake, 1, 1, needs);
+      int evictions = 0;
+      while (s.seen < kTokens) {
+        account.add(static_cast<int32_t>(s.seen));
+        driver.step({&s}, {1});
+        if (s.evictions == evictions) continue;
+        evictions = static_cast<int>(s.evictions);
+        const SeenHead& seen = log->heads.at({1, 1, s.seen});
+        EXPECT_EQ(seen.prompt_tokens, 5);
+        account.check(seen);
+        account.keep(driver.kept(1, 0, 1), needs.log_weight);
+      }
+      EXPECT_EQ(evictions, 1 + (kTokens - kBudget - period) / period);
+    }
+  }
+}
+
+// Log-weights take part in attention, not in the records alone: without them the outputs differ.
+TEST(HeadView, LogWeightsWeighInAttention) {
+  const FakeModel fake;
+  std::vector<std::vector<float>> outputs;
+  for (const bool weigh : {false, true}) {
+    Driver driver(fake, probe_policy({.log_weight = weigh}, std::make_shared<ProbeLog>()), options(0), {.threads = 1});
+    Sequence s = driver.start(0, 0, 1);
+    driver.step({&s}, {kBudget + kBuffer});
+    EXPECT_EQ(s.evictions, 1);
+    outputs.push_back(driver.step({&s}, {1})[0]);
+  }
+  EXPECT_NE(outputs[0], outputs[1]);
+}
+
+struct Outcome {
+  std::map<std::tuple<int, int, int64_t>, SeenHead> heads;
+  std::vector<std::vector<int32_t>> kept;
+  std::vector<float> outputs;
+  bool operator==(const Outcome&) const = default;
+};
+
+Outcome outcome(const PolicyNeeds& needs, Share share, int period, int chunk, int threads) {
+  const FakeModel fake;
+  const auto log = std::make_shared<ProbeLog>();
+  Driver driver(fake, probe_policy(needs, log, share), options(period), {.threads = threads, .chunk = 256});
+  Sequence s = driver.start(0, 0, 30);
+  Outcome result;
+  while (s.seen < kTokens) {
+    int n = std::min<int>(chunk, kTokens - static_cast<int>(s.seen));
+    if (share != Share::kHead) n = driver.plan().attention.schedule.step_tokens(s, n);
+    const auto out = driver.step({&s}, {n})[0];
+    result.outputs.insert(result.outputs.end(), out.begin(), out.end());
+  }
+  driver.attention().rethrow_error();
+  for (int layer = 0; layer < 2; ++layer) {
+    for (int h = 0; h < 2; ++h) result.kept.push_back(driver.kept(layer, 0, h));
+  }
+  result.heads = log->heads;
+  return result;
+}
+
+// Chunks of any size and any number of threads: every view, every kept set and every output has the same bits.
+TEST(HeadView, ChunksAndThreadsChangeNothing) {
+  for (const Share share : {Share::kHead, Share::kLayer, Share::kModel}) {
+    for (const int period : {8, 3, 21}) {
+      for (const PolicyNeeds& needs : all_needs()) {
+        if (share != Share::kHead && needs.log_weight) continue;  // log-weights belong to one head
+        SCOPED_TRACE("share " + std::to_string(static_cast<int>(share)) + ", period " + std::to_string(period) +
+                     ", record " + std::to_string(static_cast<int>(needs.attention)));
+        const Outcome want = outcome(needs, share, period, 1, 1);
+        ASSERT_FALSE(want.heads.empty());
+        for (const auto& [chunk, threads] : {std::pair{1, 3}, {7, 2}, {64, 1}, {256, 3}}) {
+          EXPECT_TRUE(outcome(needs, share, period, chunk, threads) == want) << chunk << " tokens, " << threads << " threads";
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vase
