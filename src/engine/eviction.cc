@@ -20,6 +20,10 @@ size_t bytes_of(const std::vector<T>& v) {
 int slots_of(const CacheShape& shape, int candidates) { return candidates > 0 ? shape.capacity : 0; }
 int keep_of(const EvictionSetup& setup, int candidates) { return candidates > 0 ? setup.keep() : 0; }
 
+size_t work_floats(const CacheShape& shape, int slots) {
+  return slots > 0 ? PolicyScratch::work_for(shape.needs, shape.group, slots, shape.head_dim) : 0;
+}
+
 size_t turned_floats(const CacheShape& shape, const EvictionSetup& setup) {
   return setup.positions == Positions::kCache ? shape.head_dim : 0;
 }
@@ -127,14 +131,15 @@ EvictionScratch::EvictionScratch(const CacheShape& shape, const EvictionSetup& s
       views(heads),
       draws(heads, PhiloxDraws({})),
       draw_pointers(heads) {
-  policy.reserve(slots_of(shape, candidates), shape.head_dim);
+  const int slots = slots_of(shape, candidates);
+  policy.reserve(slots, shape.head_dim, 64, work_floats(shape, slots));
 }
 
 size_t EvictionScratch::bytes_for(const CacheShape& shape, const EvictionSetup& setup, int candidates, int heads) {
   const size_t per_head =
       GatheredHead::bytes_for(shape, candidates) + sizeof(HeadView) + sizeof(PhiloxDraws) + sizeof(RandomDraws*);
   const int slots = slots_of(shape, candidates);
-  return PolicyScratch::bytes_for(slots, shape.head_dim) + size_t(slots) * (1 + 4) +
+  return PolicyScratch::bytes_for(slots, shape.head_dim, 64, work_floats(shape, slots)) + size_t(slots) * (1 + 4) +
          sizeof(uint32_t) * keep_of(setup, candidates) + 2 * sizeof(float) * turned_floats(shape, setup) + per_head * heads;
 }
 

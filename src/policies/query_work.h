@@ -30,13 +30,14 @@ class QueryWork {
 
   size_t padded() const { return padded_; }
   size_t logits_row() const { return row_; }                                     // floats from one head's logits to the next
-  float* logits(float* work) const { return work; }                              // [max(G, kRows)][logits_row()]
-  float* vectors(float* work) const { return work + rows_ * row_; }              // [max(2 G, queries + 2, kRows)][padded head_dim]
+  float* logits(float* work) const { return work; }                              // [at least G][logits_row()]
+  float* vectors(float* work) const { return work + rows_ * row_; }              // [vectors_][padded head_dim]
   float* chunk(float* work) const { return vectors(work) + vectors_ * padded_; }  // kChunk numbers per vector and channel
 
  private:
   int group_, rows_;
-  size_t vectors_, row_, padded_;
+  size_t vectors_;  // at least 2 G, queries + 2 and kRows
+  size_t row_, padded_;
 };
 
 }  // namespace vase

@@ -31,7 +31,9 @@ void check_numbers(const std::array<int32_t, 6>& n, const std::string& path) {
   for (int i = 0; i < 5; ++i) {
     if (n[i] < 1 || n[i] > kLargest) fail_corrupt(path, "a size of " + std::to_string(n[i]) + " is out of range");
   }
-  if (2 * n[4] > n[3]) fail_corrupt(path, std::to_string(n[4]) + " pairs do not fit into " + std::to_string(n[3]) + " channels");
+  if (2 * n[4] > n[3]) {
+    fail_corrupt(path, std::to_string(n[4]) + " pairs do not fit into " + std::to_string(n[3]) + " channels");
+  }
   if (n[5] != 0 && n[5] != 1) fail_corrupt(path, "the kind of pairs is neither 0 nor 1");
 }
 

@@ -54,7 +54,8 @@ TEST(QueryAttention, AQuerySeesNothingNewerThanItself) {
   // Without the buffer the last query sees the four candidates.
   expect_near(scores_of("query-attention:queries=3,over=candidates", head.view()),
               {(a + b + b) / 3, (a + b + b) / 3, (a + b + b) / 3, (b + b) / 3}, 1e-6);
-  EXPECT_EQ(scores_of("query-attention:queries=3", head.view()), scores_of("query-attention:queries=3,over=candidates", head.view()));
+  EXPECT_EQ(scores_of("query-attention:queries=3", head.view()),
+            scores_of("query-attention:queries=3,over=candidates", head.view()));
 }
 
 // Four tokens of buffer, two queries: `older` leaves the newest two out, `all` lets each query see up to itself.

@@ -133,7 +133,8 @@ TEST_F(TriAttention, EqualsDirectEvaluation) {
         head.view.rope.adjacent = adjacent;
         head.view.rope.magnitude = 1.2f;
         head.view.layer = 1, head.view.kv_head = 2;
-        const TriStats stats = random_stats({.layers = 2, .kv_heads = 3, .group = group, .head_dim = head_dim}, pairs, adjacent);
+        const ModelHeads heads{.layers = 2, .kv_heads = 3, .group = group, .head_dim = head_dim};
+        const TriStats stats = random_stats(heads, pairs, adjacent);
         write_tri_stats(stats, path_);
         expect_near(scores_of(text(), head.view), direct(head.view, stats), 1e-4);
       }

@@ -109,6 +109,9 @@ HWY_INLINE int half_magnitudes(const RowsView& rows, int i, int pairs, float* ou
 }
 
 // Pairs (2f, 2f + 1), likewise.
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE int adjacent_magnitudes(const RowsView&, int, int, float*) { return 0; }
+#else
 HWY_INLINE int adjacent_magnitudes(const RowsView& rows, int i, int pairs, float* out) {
   const F32 d;
   int f = 0;
@@ -119,6 +122,7 @@ HWY_INLINE int adjacent_magnitudes(const RowsView& rows, int i, int pairs, float
   }
   return f;
 }
+#endif
 
 void PairMagnitudes(const RowsView& rows, int n, int pairs, bool adjacent, float* out) {
   note_simd_target(HWY_TARGET);

@@ -118,7 +118,8 @@ void ExpectedAttention::score(const HeadView& head, RandomDraws&, PolicyScratch&
   }
   std::fill(scratch.row.begin(), scratch.row.end(), 0.0f);
   kernels::row_distance(kernels::Path::kFused, head.values, scratch.row, out);  // from the origin: |v_j|
-  for (size_t j = 0; j < out.size(); ++j) out[j] *= shares[j] / static_cast<float>(head.group) + static_cast<float>(epsilon_);
+  const float group = static_cast<float>(head.group), epsilon = static_cast<float>(epsilon_);
+  for (size_t j = 0; j < out.size(); ++j) out[j] *= shares[j] / group + epsilon;
 }
 
 constexpr PartInfo::Parameter kParameters[] = {
