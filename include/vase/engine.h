@@ -34,6 +34,10 @@ VASE_API std::string_view finish_name(Finish finish);
 struct EvictionRecord {
   int layer = 0, kv_head = 0;
   int64_t eviction = 0;
+  int64_t seen = 0;       // tokens seen: the newest has position seen - 1
+  int candidates = 0;     // C, of which kept.size() - buffer were kept
+  int buffer = 0;         // R, the newest tokens, which come last in `kept`
+  int prompt_tokens = 0;  // P, positions below it belong to the prompt
   std::vector<int32_t> kept;  // positions, in logical order, the buffer included
 };
 
