@@ -7,6 +7,7 @@
 
 #include "engine/engine_helpers.h"
 #include "engine/engine_plan.h"
+#include "engine/probe_policy.h"
 #include "support/resident.h"
 #include "support/tiny_gguf.h"
 #include "vase/engine.h"
@@ -42,6 +43,28 @@ TEST(Memory, PlannedBytesAreAllocatedBytes) {
       EvictingAttention attention(cache, plan.attention);
       EXPECT_EQ(cache.bytes() + attention.scratch_bytes(), plan.memory.bytes()) << name;
       EXPECT_EQ(cache.bytes(), plan.memory.bytes_per_slot() * plan.memory.capacity * 3) << name;
+    }
+  }
+}
+
+// Every record, query rings, log-weights, heads that share, periods and positions of the cache are counted.
+TEST(Memory, EverythingThatAPolicyNeedsIsCounted) {
+  const ModelShape shape{.layers = 3, .query_heads = 8, .kv_heads = 2, .head_dim = 80, .trained_context = 4096};
+  const auto log = std::make_shared<test::ProbeLog>();
+  const PolicyNeeds all_needs[] = {{.attention = AttentionRecord::kLifetimeSum, .queries = 9},
+                                   {.attention = AttentionRecord::kWindowMax, .temperature = 2, .log_weight = true},
+                                   {.attention = AttentionRecord::kRecurrence, .value_range = true, .queries = 64}};
+  for (const PolicyNeeds& needs : all_needs) {
+    for (const Share share : {Share::kHead, Share::kLayer, Share::kModel}) {
+      if (share != Share::kHead && needs.log_weight) continue;
+      const Policy policy = test::probe_policy(needs, log, share);
+      const CacheOptions options{.budget = 300, .buffer = 64, .period = 20, .positions = Positions::kCache};
+      const EnginePlan plan = plan_engine(shape, policy, options, {.sequences = 3, .threads = 2});
+      SlotCache cache(plan.cache, false);
+      EvictingAttention attention(cache, plan.attention);
+      EXPECT_EQ(cache.bytes() + attention.scratch_bytes(), plan.memory.bytes());
+      EXPECT_EQ(plan.memory.query_bytes(), size_t(3) * 3 * 2 * needs.queries * 4 * 80 * 4);
+      EXPECT_EQ(plan.memory.formula().find("queries") != std::string::npos, needs.queries > 0) << plan.memory.formula();
     }
   }
 }
