@@ -10,42 +10,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/channel_spread/channel_spread.h"
 #include "policies/parts.h"
 #include "policies/protect/position_range.h"
 #include "policies/score/softmax.h"
 
 namespace vase {
 namespace {
-
-// Smallest and largest of each channel over some rows.
-struct ChannelRange {
-  std::span<float> low, high;  // [head_dim]
-
-  void measure(const RowsView& rows, std::span<const uint32_t> which, float* row) {
-    std::fill(low.begin(), low.end(), INFINITY);
-    std::fill(high.begin(), high.end(), -INFINITY);
-    for (uint32_t j : which) {
-      read_row(rows, j, row);
-      for (size_t c = 0; c < low.size(); ++c) {
-        low[c] = std::min(low[c], row[c]);
-        high[c] = std::max(high[c], row[c]);
-      }
-    }
-  }
-
-  // Standard deviation over the channels of the scaled row, which is overwritten.
-  float spread(float* row) const {
-    const size_t width = low.size();
-    if (width < 2) return 0;
-    double mean = 0, squares = 0;
-    for (size_t c = 0; c < width; ++c) {
-      row[c] = high[c] > low[c] ? (row[c] - low[c]) / (high[c] - low[c]) : 0;
-      mean += row[c] / static_cast<double>(width);
-    }
-    for (size_t c = 0; c < width; ++c) squares += (row[c] - mean) * (row[c] - mean);
-    return static_cast<float>(std::sqrt(squares / static_cast<double>(width - 1)));
-  }
-};
 
 class Lag final : public Scorer {
  public:
@@ -97,13 +68,11 @@ class Lag final : public Scorer {
 
   static void spreads(const RowsView& rows, std::span<const uint32_t> block, std::span<const uint32_t> next,
                       PolicyScratch& scratch, std::span<float> out) {
-    const auto channels = std::span(scratch.gaussian);
-    ChannelRange range{channels.first(rows.width), channels.subspan(rows.width, rows.width)};
-    range.measure(rows, next, scratch.row.data());
-    for (size_t i = 0; i < block.size(); ++i) {
-      read_row(rows, block[i], scratch.row.data());
-      out[i] = range.spread(scratch.row.data());
-    }
+    const size_t width = padded_row(rows.width);
+    const auto low = std::span(scratch.row).first(width);
+    const auto scale = std::span(scratch.gaussian).first(width);
+    kernels::channel_scaling(kernels::Path::kFused, rows, next, low, scale);
+    kernels::channel_spread(kernels::Path::kFused, rows, block, low, scale, out);
     softmax(out);
   }
 

@@ -1,4 +1,4 @@
-// value - magnitude of the value row (docs/policies.md 3.3), or its negative (docs/policies.md 4.5, "Evict Large V").
+// value - magnitude of the value row (docs/policies.md 3.3), or its negative (docs/policies.md 4.18, "Evict Large V").
 //   measure  range (default) | var | l2 | absmax
 //   keep     large (default) | small
 //   top      N, tokens or percentage of the budget M: 1 for the N candidates that are most worth keeping, 0 for the
