@@ -61,7 +61,7 @@ struct VASE_API PolicyScratch {
   std::vector<float> log_weight;        // [C] what each candidate will carry; in select() the selector may change it
   std::vector<float> mixed, term;       // [C] of a mixture of scores, while its terms run
   std::vector<float> shared;            // [C] sum of the scores of heads that share what they keep
-  // Free for any part.
+  // Free for any part. n is rounded up to a multiple of 16, so that kernels may write whole vectors.
   std::vector<float> energy;            // [n]
   std::vector<float> draws;             // [n]
   std::vector<double> keys;             // [n]

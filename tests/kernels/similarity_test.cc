@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "kernels/on_every_target.h"
+#include "kernels/query_scores/query_scores.h"
 #include "kernels/row_element.h"
 #include "kernels/stored_rows.h"
 
@@ -32,11 +33,11 @@ struct Found {
 
 Found run(Path path, const RowsView& keys, const std::vector<uint32_t>& order, float threshold) {
   const size_t count = order.size();
-  Found found{std::vector<float>(count), std::vector<float>(count), std::vector<double>(count)};
+  Found found{std::vector<float>(count), std::vector<float>(results_row(count)), std::vector<double>(count)};
   std::vector<float> sum(padded_row(keys.width)), partial(sum.size());
   inverse_norms(path, keys, found.inverse);
   direction_sum(path, keys, found.inverse, partial, sum);
-  row_dots(path, keys, sum, found.mean);
+  row_dots(path, sum, 1, keys, static_cast<int>(count), found.mean.data(), found.mean.size());
   newest_similar(path, keys, order, found.inverse, threshold, found.duplicate);
   return found;
 }

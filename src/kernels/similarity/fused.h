@@ -10,7 +10,6 @@ namespace vase::kernels::fused {
 
 void direction_sum(const RowsView& keys, std::span<const float> inverse, std::span<float> partial,
                    std::span<float> sum);
-void row_dots(const RowsView& keys, std::span<const float> vector, std::span<float> dots);
 void newest_similar(const RowsView& keys, std::span<const uint32_t> order, std::span<const float> inverse,
                     float threshold, std::span<double> duplicate);
 

@@ -43,18 +43,6 @@ void DirectionSum(const RowsView& keys, const float* inverse, size_t count, floa
   }
 }
 
-void RowDots(const RowsView& keys, const float* vector, float* dots, size_t count) {
-  note_simd_target(HWY_TARGET);
-  const F32 d;
-  for (size_t j = 0; j < count; ++j) {
-    F32V sum = hn::Zero(d);
-    for (int c = 0; c < keys.width; c += kLanes) {
-      sum = hn::MulAdd(load_row(d, keys.row(j), keys.type, c), hn::LoadU(d, vector + c), sum);
-    }
-    dots[j] = hn::GetLane(hn::SumOfLanes(d, sum));
-  }
-}
-
 // Dot products of kTile rows with kScan rows.
 HWY_INLINE void tile_dots(const void* const (&a)[kTile], const void* const (&b)[kScan], RowType type, int width,
                           float (&dots)[kTile][kScan]) {
@@ -112,16 +100,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace vase::kernels::fused {
 HWY_EXPORT(DirectionSum);
-HWY_EXPORT(RowDots);
 HWY_EXPORT(NewestSimilar);
 
 void direction_sum(const RowsView& keys, std::span<const float> inverse, std::span<float> partial,
                    std::span<float> sum) {
   HWY_DYNAMIC_DISPATCH(DirectionSum)(keys, inverse.data(), inverse.size(), partial.data(), sum.data());
-}
-
-void row_dots(const RowsView& keys, std::span<const float> vector, std::span<float> dots) {
-  HWY_DYNAMIC_DISPATCH(RowDots)(keys, vector.data(), dots.data(), dots.size());
 }
 
 void newest_similar(const RowsView& keys, std::span<const uint32_t> order, std::span<const float> inverse,

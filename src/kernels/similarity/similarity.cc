@@ -27,14 +27,6 @@ void reference_direction_sum(const RowsView& keys, std::span<const float> invers
   }
 }
 
-void reference_row_dots(const RowsView& keys, std::span<const float> vector, std::span<float> dots) {
-  for (size_t j = 0; j < dots.size(); ++j) {
-    double sum = 0;
-    for (int c = 0; c < keys.width; ++c) sum += double(row_element(keys, j, c)) * vector[c];
-    dots[j] = static_cast<float>(sum);
-  }
-}
-
 void reference_newest_similar(const RowsView& keys, std::span<const uint32_t> order, std::span<const float> inverse,
                               float threshold, std::span<double> duplicate) {
   for (uint32_t i : order) {
@@ -65,14 +57,6 @@ void direction_sum(Path path, const RowsView& keys, std::span<const float> inver
     reference_direction_sum(keys, inverse, sum);
   } else {
     fused::direction_sum(keys, inverse, partial, sum);
-  }
-}
-
-void row_dots(Path path, const RowsView& keys, std::span<const float> vector, std::span<float> dots) {
-  if (path == Path::kReference) {
-    reference_row_dots(keys, vector, dots);
-  } else {
-    fused::row_dots(keys, vector, dots);
   }
 }
 

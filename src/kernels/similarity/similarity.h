@@ -1,5 +1,5 @@
 // How alike keys are (docs/policies.md 3.8). With directions k^_j = k_j / (|k_j| + 1e-8), S_ij = k^_i . k^_j: the mean
-// of S over all i takes two passes over the rows, as sum_i S_ij = k^_j . sum_i k^_i, and no matrix.
+// of S over all i takes no matrix, as sum_i S_ij = k^_j . sum_i k^_i.
 //
 // All spans have one element per row; rows may be indexed through rows.slots. f32 accumulation. SIMD with a plain
 // reference, in double, beside it. Allocates nothing.
@@ -19,9 +19,6 @@ void inverse_norms(Path path, const RowsView& keys, std::span<float> inverse);
 // sum = sum_j inverse[j] k_j. sum, partial (scratch): [padded_row(keys.width)]; the tail of sum is 0.
 void direction_sum(Path path, const RowsView& keys, std::span<const float> inverse, std::span<float> partial,
                    std::span<float> sum);
-
-// dots[j] = k_j . vector. vector: [padded_row(keys.width)] with a zero tail.
-void row_dots(Path path, const RowsView& keys, std::span<const float> vector, std::span<float> dots);
 
 // For each row i: finds the newest other row j with S_ij > threshold and adds S_ij to duplicate[j]; no such row, nothing
 // is added. order: the rows by age, oldest first. duplicate is not cleared. Scans from the newest row down and stops at

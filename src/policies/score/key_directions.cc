@@ -1,5 +1,6 @@
 #include "policies/score/key_directions.h"
 
+#include "kernels/query_scores/query_scores.h"
 #include "kernels/similarity/similarity.h"
 
 namespace vase {
@@ -11,7 +12,7 @@ KeyDirections key_directions(const RowsView& keys, int rows, PolicyScratch& scra
   const auto sum = std::span(scratch.gaussian).first(width);
   kernels::inverse_norms(kernels::Path::kFused, keys, inverse);
   kernels::direction_sum(kernels::Path::kFused, keys, inverse, std::span(scratch.row).first(width), sum);
-  kernels::row_dots(kernels::Path::kFused, keys, sum, dots);
+  kernels::row_dots(kernels::Path::kFused, sum, 1, keys, rows, dots.data(), kernels::results_row(rows));
   return {inverse, dots, sum};
 }
 
