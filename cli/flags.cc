@@ -162,7 +162,9 @@ void CacheFlags::add_memory(CLI::App& app) {
 
 void CacheFlags::add_slots(CLI::App& app) {
   add_integer(app, "--kv-buffer", options.buffer, 1, 1 << 16,
-              "newest tokens that always stay; eviction period (64)");
+              "newest tokens that always stay (64)");
+  add_integer(app, "--kv-period", options.period, 1, 1 << 16,
+              "tokens from one eviction to the next; absent: as many as --kv-buffer");
   add_call(
       app, "--kv-type",
       [this](const std::string& text) {
@@ -188,7 +190,10 @@ void CacheFlags::add_timing(CLI::App& app) {
                       "evict while the prompt comes in, or store it whole first (evict)");
   add_choice<Trigger>(app, "--trigger", options.trigger,
                       {{"general", Trigger::kGeneral}, {"parity", Trigger::kParity}},
-                      "when a head evicts: at M + R slots, or by the authors' rule (general)");
+                      "when a head evicts: at M + period slots, or by the authors' rule (general)");
+  add_choice<Positions>(app, "--positions", options.positions,
+                        {{"text", Positions::kText}, {"cache", Positions::kCache}},
+                        "keys keep their position in the text, or move up so that there are no gaps (text)");
 }
 
 Policy CacheFlags::parse_policy() const {
@@ -204,14 +209,15 @@ Policy CacheFlags::parse_policy() const {
 }
 
 void CacheFlags::refuse_idle(const CLI::App& app, bool reads) const {
-  for (const char* flag : {"--kv-budget", "--kv-buffer", "--protect", "--prefill", "--trigger"}) {
+  for (const char* flag : {"--kv-budget", "--kv-buffer", "--kv-period", "--protect", "--prefill", "--trigger",
+                           "--positions"}) {
     const CLI::Option* option = app.get_option_no_throw(flag);
     if (option && option->count() > 0) {
       const std::string_view name = flag;
       if (reads && name == "--kv-budget") continue;
       const std::string what = (reads ? "a policy that reads never evicts, so " : "--policy full never evicts, so ") +
                                std::string(name) + " does nothing; ";
-      const bool sizes = !reads && name != "--prefill" && name != "--trigger";
+      const bool sizes = !reads && name != "--prefill" && name != "--trigger" && name != "--positions";
       fail(what + (sizes ? "use --ctx or --kv-budget-mb" : "leave it out"));
     }
   }

@@ -40,7 +40,9 @@ std::vector<int32_t> prompt_tokens(const Model& model, const RunOptions& options
 }
 
 void print_start(const RunOptions& options, const Engine& engine) {
-  std::fprintf(stderr, "KV memory: %s; seed %llu, evict-seed %llu\n", engine.memory().formula().c_str(),
+  const bool cached = options.cache.options.positions == Positions::kCache;
+  std::fprintf(stderr, "KV memory: %s;%s seed %llu, evict-seed %llu\n", engine.memory().formula().c_str(),
+               cached ? " positions of the cache;" : "",
                static_cast<unsigned long long>(options.session.sampling.seed),
                static_cast<unsigned long long>(options.session.evict_seed));
 }

@@ -6,9 +6,9 @@
 
 namespace vase {
 
-int next_eviction(Trigger trigger, int slots_used, int budget, int buffer) {
-  if (trigger == Trigger::kGeneral) return std::max(budget + buffer, slots_used + 1);
-  return (std::max(budget, slots_used) / buffer + 1) * buffer;
+int next_eviction(Trigger trigger, int slots_used, int budget, int period) {
+  if (trigger == Trigger::kGeneral) return std::max(budget + period, slots_used + 1);
+  return (std::max(budget, slots_used) / period + 1) * period;
 }
 
 void validate_trigger(Trigger trigger, int budget, int buffer) {

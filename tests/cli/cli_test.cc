@@ -157,9 +157,10 @@ TEST_F(Cli, ProtectAddsRulesAndMayBeRepeated) {
 
 TEST_F(Cli, FullTakesNoFlagsOfEviction) {
   for (const std::string flag :
-       {"--kv-budget 300", "--kv-buffer 32", "--protect prompt", "--prefill dense", "--trigger parity"}) {
+       {"--kv-budget 300", "--kv-buffer 32", "--kv-period 8", "--protect prompt", "--prefill dense", "--trigger parity",
+        "--positions cache"}) {
     const std::string name = flag.substr(0, flag.find(' '));
-    if (name == "--prefill" || name == "--trigger") {
+    if (name == "--prefill" || name == "--trigger" || name == "--positions") {
       expect_usage_error(run("--policy full " + flag), {name, "never evicts", "leave it out"});
       continue;
     }
@@ -185,6 +186,17 @@ TEST_F(Cli, TheAuthorsBehaviourCanBeAskedFor) {
   // next 32 later.
   EXPECT_EQ(nlohmann::json::parse(o.out)["counters"]["evicted"], 64);
   std::remove(log.c_str());
+}
+
+TEST_F(Cli, PeriodAndPositions) {
+  const Outcome o =
+      run("--temp 0 --max-tokens 100 --kv-budget 64 --kv-buffer 32 --kv-period 10 --positions cache --policy streaming");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.err.find("74 slots (64 + 10)"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("positions of the cache"), std::string::npos) << o.err;
+  expect_usage_error(run("--kv-period 0"), {"--kv-period", "1 to 65536"});
+  expect_usage_error(run("--positions absolute"), {"--positions", "text", "cache"});
+  expect_usage_error(run("--positions cache --policy 'random order=score'"), {"order=position"});
 }
 
 TEST_F(Cli, UnknownSimdTargetIsRefused) {
