@@ -14,7 +14,12 @@ using Arguments = std::vector<std::string>;
 int run_command(const Arguments& arguments);
 int info_command(const Arguments& arguments);
 int bench_command(const Arguments& arguments);
+int capture_command(const Arguments& arguments);
+int calibrate_command(const Arguments& arguments);
 int eval_command(const Arguments& arguments);
+int analyze_command(const Arguments& arguments);
+int select_command(const Arguments& arguments);
+int policies_command(const Arguments& arguments);
 
 // "0.1.0 (3f2a91c)": version and revision.
 const char* build_id();

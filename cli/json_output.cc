@@ -1,5 +1,8 @@
 #include "json_output.h"
 
+#include "eval/eviction_log.h"
+#include "eval/failure_label.h"
+
 namespace vase::cli {
 
 using nlohmann::json;
@@ -20,8 +23,10 @@ json run_json(const RunOptions& options, const Model& model, const Engine& engin
   const int generated = session.generated_tokens();
   const double rate = times.decode_s > 0 && generated > 1 ? (generated - 1) / times.decode_s : 0;
   const ModelShape& shape = model.shape();
+  const bool ended = session.finish() == Finish::kEndOfText || session.finish() == Finish::kStopString;
   return {{"text", text},
           {"finish", finish_name(session.finish())},
+          {"label", eval::label_name(eval::failure_label(text, ended))},
           {"prompt_ids", std::vector<int32_t>(prompt.begin(), prompt.end())},
           {"tokens", std::vector<int32_t>(session.generated().begin(), session.generated().end())},
           {"prompt_tokens", session.prompt_tokens()},
@@ -56,9 +61,7 @@ void print_json(const json& object, int indent) {
 
 void write_evictions(OutputFile& out, std::span<const EvictionRecord> records) {
   for (const EvictionRecord& r : records) {
-    const json line = {
-        {"layer", r.layer}, {"kv_head", r.kv_head}, {"eviction", r.eviction}, {"kept", r.kept}};
-    out.write(line.dump() + "\n");
+    out.write(eval::eviction_log_line(r));
   }
   out.commit();
 }

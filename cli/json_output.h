@@ -25,7 +25,7 @@ nlohmann::json memory_json(const MemoryPlan& plan);
 // not is replaced. Throws Error(kResource).
 void print_json(const nlohmann::json& object, int indent = -1);
 
-// One line per eviction: {"layer":0,"kv_head":0,"eviction":0,"kept":[...]}. Throws Error(kResource).
+// One line per eviction (eval/eviction_log.h). Throws Error(kResource).
 void write_evictions(OutputFile& out, std::span<const EvictionRecord> records);
 
 }  // namespace vase::cli

@@ -25,11 +25,16 @@ constexpr Command kCommands[] = {
     {"info", "show a model's shape and what each budget costs", info_command},
     {"bench", "time generation, beside libllama", bench_command},
     {"eval", "measure what eviction costs in quality", eval_command},
+    {"analyze", "what heads hold after their evictions", analyze_command},
+    {"select", "apply a policy to keys, values and queries from a file", select_command},
+    {"policies", "list presets and parts of policies, explain one", policies_command},
+    {"capture", "write a model's keys, values and queries for a text to NumPy arrays", capture_command},
+    {"calibrate", "measure what a policy needs to know of a model", calibrate_command},
 };
 
 std::string usage() {
   std::string text = "usage: vase <command> [flags]\n\n";
-  for (const Command& c : kCommands) text += formatted("  %-8s %s\n", c.name, c.summary);
+  for (const Command& c : kCommands) text += formatted("  %-9s %s\n", c.name, c.summary);
   return text + "\n`vase <command> --help` lists the flags. `vase --version` prints the version.\n";
 }
 

@@ -11,8 +11,10 @@ needed_packages=(
   unzip:unzip
   util-linux:flock
   python3:python3
+  python3-dev:python3-config
   libhwy-dev:/usr/include/hwy/highway.h
   librandom123-dev:/usr/include/Random123/philox.h
+  libzip-dev:/usr/include/zip.h
   libcli11-dev:/usr/include/CLI/CLI.hpp
   nlohmann-json3-dev:/usr/include/nlohmann/json.hpp
   libgtest-dev:/usr/include/gtest/gtest.h
@@ -25,6 +27,8 @@ is_there() {
     *) command -v "$1" >/dev/null ;;
   esac
 }
+
+has_venv() { python3 -c 'import ensurepip' 2>/dev/null || /usr/bin/python3 -c 'import ensurepip' 2>/dev/null; }
 
 has_pip() { python3 -m pip --version >/dev/null 2>&1 || /usr/bin/python3 -m pip --version >/dev/null 2>&1; }
 
@@ -40,6 +44,7 @@ missing_packages() {
     is_there "${entry#*:}" || printf '%s\n' "${entry%%:*}"
   done
   has_pip || printf '%s\n' python3-pip
+  has_venv || printf '%s\n' python3-venv
 }
 
 # Clang makes faster code than GCC here; it is installed where the distribution has it, but not required.

@@ -1,0 +1,241 @@
+// `vase policies`: what there is to choose from, and what one choice means.
+#include <algorithm>
+#include <cctype>
+#include <regex>
+
+#include "commands.h"
+#include "flags.h"
+#include "json_output.h"
+#include "output.h"
+#include "paragraph.h"
+#include "policies/words.h"
+#include "vase/error.h"
+#include "vase/policy.h"
+#include "vase/reader.h"
+
+namespace vase::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kBuffer = 64;  // R for the smallest budget that is shown
+constexpr int kSlotBytes = 8;  // position and order, which every policy has
+
+// A part as a composition uses it.
+struct UsedPart {
+  PartInfo info;
+  std::string text;  // "value:25%"
+};
+
+std::string parameter_label(const PartInfo::Parameter& p) { return p.name.empty() ? "N" : std::string(p.name); }
+
+std::string parameter_text(const PartInfo::Parameter& p) {
+  const std::string values = std::string(p.allowed) + " (default " + std::string(p.fallback) + ")";
+  std::string_view meaning = p.meaning;
+  if (p.name.empty() && meaning.starts_with("N")) meaning.remove_prefix(meaning.starts_with("N, ") ? 3 : meaning == "N");
+  return meaning.empty() ? values : std::string(meaning) + ": " + values;
+}
+
+std::string described(std::string_view summary, std::string_view source) {
+  return std::string(summary) + " [" + std::string(source) + "]";
+}
+
+std::string part_paragraphs(const PartInfo& part, const std::string& heading) {
+  std::string text = paragraph(2, heading, 20, described(part.summary, part.source));
+  for (const auto& p : part.parameters) text += paragraph(4, parameter_label(p), 20, parameter_text(p));
+  return text;
+}
+
+json part_json(const PartInfo& part) {
+  json parameters = json::array();
+  for (const auto& p : part.parameters) {
+    parameters.push_back({{"name", p.name}, {"default", p.fallback}, {"allowed", p.allowed}, {"meaning", p.meaning}});
+  }
+  return {{"kind", part.kind}, {"name", part.name}, {"summary", part.summary}, {"source", part.source},
+          {"parameters", parameters}};
+}
+
+json preset_json(const PolicyInfo& preset) {
+  return {{"name", preset.name}, {"summary", preset.summary}, {"source", preset.source}, {"text", preset.text}};
+}
+
+std::string everything() {
+  std::string text = "Presets\n";
+  for (const PolicyInfo& p : Policy::presets()) text += paragraph(2, p.name, 20, described(p.summary, p.source));
+  std::string_view kind;
+  for (const PartInfo& part : Policy::parts()) {
+    if (part.kind != kind) text += "\nParts: " + std::string(part.kind) + "=\n";
+    kind = part.kind;
+    text += part_paragraphs(part, std::string(part.name));
+  }
+  return text + "\n`vase policies NAME` explains one of them, or a composition such as\n"
+                "'protect=sinks:4,value:25% score=attention select=sample'.\n";
+}
+
+json everything_json() {
+  json presets = json::array(), parts = json::array();
+  for (const PolicyInfo& p : Policy::presets()) presets.push_back(preset_json(p));
+  for (const PartInfo& p : Policy::parts()) parts.push_back(part_json(p));
+  return {{"presets", presets}, {"parts", parts}};
+}
+
+// Where the part's name stands in the value of its key, or npos. In a score it begins a factor, in the rules a piece.
+size_t place_of(std::string_view name, std::string_view value) {
+  for (size_t at = value.find(name); at != std::string_view::npos; at = value.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const bool begins = at == 0 || value[at - 1] == ',' || value[at - 1] == '*';
+    const bool ends = end == value.size() || value[end] == ':' || value[end] == ',' || value[end] == '*' ||
+                      ((value[end] == '+' || value[end] == '-') && end + 1 < value.size() && std::isdigit(value[end + 1]));
+    if (begins && ends) return at;
+  }
+  return std::string_view::npos;
+}
+
+// The parts that the value of one key names, in its order. What stands between two of them is the weight of a term.
+void find_parts(std::string_view kind, const std::string& value, std::vector<UsedPart>& used) {
+  std::vector<std::pair<size_t, PartInfo>> places;
+  for (const PartInfo& part : Policy::parts()) {
+    const size_t at = part.kind == kind ? place_of(part.name, value) : std::string::npos;
+    if (at != std::string::npos) places.emplace_back(at, part);
+  }
+  std::ranges::sort(places, {}, [](const auto& place) { return place.first; });
+  static const std::regex between(R"(,$|([+-]\d+(\.\d+)?(e[+-]?\d+)?)?\*$)");
+  for (size_t i = 0; i < places.size(); ++i) {
+    const size_t from = places[i].first, to = i + 1 < places.size() ? places[i + 1].first : value.size();
+    used.push_back({places[i].second, std::regex_replace(value.substr(from, to - from), between, "")});
+  }
+}
+
+std::vector<UsedPart> used_parts(const Policy& policy) {
+  std::vector<UsedPart> used;
+  const std::string text = policy.text();
+  for (const Word& word : split({text, 0}, " ", true)) {
+    const size_t equals = word.text.find('=');
+    if (equals != std::string_view::npos) find_parts(word.text.substr(0, equals), std::string(word.text.substr(equals + 1)), used);
+  }
+  return used;
+}
+
+std::string attention_text(const PolicyNeeds& needs) {
+  switch (needs.attention) {
+    case AttentionRecord::kNone: return "";
+    case AttentionRecord::kWindowSum: return "attention over the newest R queries";
+    case AttentionRecord::kWindowSquares: return "squares of the attention over the newest R queries";
+    case AttentionRecord::kWindowMax: return "largest attention over the newest R queries";
+    case AttentionRecord::kLifetimeSum: return "attention since the token came";
+    case AttentionRecord::kRecurrence: return "when attention last came back, and the longest gap";
+  }
+  return "";
+}
+
+// Bytes per slot of what the engine keeps beside rows, and what they are.
+std::pair<int, std::vector<std::string>> kept_per_slot(const PolicyNeeds& needs) {
+  int bytes = kSlotBytes;
+  std::vector<std::string> what = {"position and order"};
+  const auto add = [&](bool asked, int size, const std::string& name) {
+    if (!asked) return;
+    bytes += size;
+    what.push_back(name);
+  };
+  add(needs.attention != AttentionRecord::kNone, needs.attention == AttentionRecord::kRecurrence ? 8 : 4, attention_text(needs));
+  add(needs.value_range, 4, "range of the value");
+  add(needs.log_weight, 4, "log-weight");
+  return {bytes, what};
+}
+
+std::string needs_text(const PolicyNeeds& needs) {
+  const auto [bytes, what] = kept_per_slot(needs);
+  std::string text = std::to_string(bytes) + " B per slot: " + joined(std::vector<std::string_view>(what.begin(), what.end()));
+  if (needs.queries > 0) text += "; the newest " + std::to_string(needs.queries) + " queries, 4 B x head_dim each";
+  if (needs.rope) text += "; how keys were rotated";
+  return text;
+}
+
+std::string explained(const std::string& name, const Policy& policy, const PolicyInfo* preset) {
+  std::string text;
+  if (preset) text += paragraph(0, name, 20, described(preset->summary, preset->source));
+  text += paragraph(0, "composition", 20, policy.text());
+  if (policy.evicts()) {
+    text += paragraph(0, "engine keeps", 20, needs_text(policy.needs()));
+    text += paragraph(0, "smallest budget", 20,
+                      std::to_string(policy.smallest_budget(kBuffer)) + " tokens at --kv-buffer " + std::to_string(kBuffer));
+  }
+  if (policy.reads()) {
+    text += paragraph(0, "engine keeps", 20, "every token, and a summary of each " + std::to_string(policy.reader().block()) + " tokens");
+  }
+  std::string_view kind;
+  for (const UsedPart& part : used_parts(policy)) {
+    if (part.info.kind != kind) text += "\n" + std::string(part.info.kind) + "\n";
+    kind = part.info.kind;
+    text += part_paragraphs(part.info, part.text);
+  }
+  return text;
+}
+
+json explained_json(const Policy& policy, const PolicyInfo* preset) {
+  const PolicyNeeds needs = policy.needs();
+  json object = {{"composition", policy.text()}, {"evicts", policy.evicts()}, {"reads", policy.reads()}};
+  if (preset) object["preset"] = preset_json(*preset);
+  if (policy.reads()) object["block"] = policy.reader().block();
+  if (policy.evicts()) {
+    const auto [bytes, what] = kept_per_slot(needs);
+    object["engine_keeps"] = {{"bytes_per_slot", bytes}, {"per_slot", what}, {"queries", needs.queries}, {"rope", needs.rope}};
+    object["smallest_budget"] = {{"tokens", policy.smallest_budget(kBuffer)}, {"buffer", kBuffer}};
+  }
+  for (const UsedPart& part : used_parts(policy)) {
+    object["parts"].push_back(part_json(part.info));
+    object["parts"].back()["text"] = part.text;
+  }
+  return object;
+}
+
+[[noreturn]] void fail_unknown_choice(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const PolicyInfo& p : Policy::presets()) names.push_back(p.name);
+  for (const PartInfo& p : Policy::parts()) names.push_back(p.name);
+  throw Error(ErrorCode::kUsage, "unknown policy or part " + vase::quoted(name) + "; did you mean '" +
+                                     std::string(nearest(name, names)) + "'? `vase policies` lists them");
+}
+
+// A preset or a part, or both: a name may stand for several.
+void show_name(const std::string& name, bool as_json) {
+  const auto& presets = Policy::presets();
+  const auto preset = std::ranges::find(presets, name, &PolicyInfo::name);
+  std::vector<PartInfo> parts;
+  for (const PartInfo& part : Policy::parts()) {
+    if (part.name == name) parts.push_back(part);
+  }
+  if (preset == presets.end() && parts.empty()) fail_unknown_choice(name);
+  std::string text;
+  json object = preset == presets.end() ? json::object() : explained_json(Policy::parse(name), &*preset);
+  if (preset != presets.end()) text += explained(name, Policy::parse(name), &*preset);
+  for (const PartInfo& part : parts) {
+    text += (text.empty() ? "" : "\n") + std::string("Part: ") + std::string(part.kind) + "=\n" + part_paragraphs(part, name);
+    object["part"].push_back(part_json(part));
+  }
+  as_json ? print_json(object, 2) : write_output(text);
+}
+
+}  // namespace
+
+int policies_command(const Arguments& arguments) {
+  std::vector<std::string> words;
+  bool as_json = false;
+  CLI::App app("Lists presets and parts of policies, or explains one of them or a composition.", "policies");
+  app.add_option("name", words, "a preset, a part, or a composition such as 'score=attention select=sample'")->type_name("");
+  app.add_flag("--json", as_json, "print JSON");
+  if (!parse(app, arguments)) return kExitOk;
+  std::string name;
+  for (const std::string& word : words) name += (name.empty() ? "" : " ") + word;
+  if (words.empty()) {
+    as_json ? print_json(everything_json(), 2) : write_output(everything());
+  } else if (name.find_first_of(" =") == std::string::npos) {
+    show_name(name, as_json);
+  } else {
+    const Policy policy = Policy::parse(name);
+    as_json ? print_json(explained_json(policy, nullptr), 2) : write_output(explained(name, policy, nullptr));
+  }
+  return kExitOk;
+}
+
+}  // namespace vase::cli

@@ -1,0 +1,86 @@
+#include "eval/eviction_log.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "vase/error.h"
+
+namespace vase::eval {
+namespace {
+
+using nlohmann::json;
+
+// A reason, or nothing when the record can be what an engine has written.
+std::string wrong_with(const EvictionRecord& r) {
+  if (r.layer > 65535 || r.kv_head > 4095) return "layer or kv_head is too large";
+  if (r.buffer < 1 || r.kept.size() <= size_t(r.buffer)) return "kept holds no more than the buffer";
+  if (r.candidates < 1 || r.kept.size() - r.buffer > size_t(r.candidates)) return "kept holds more than the candidates";
+  std::vector<int32_t> sorted = r.kept;
+  std::ranges::sort(sorted);
+  if (sorted.back() >= r.seen) return "kept holds a position outside of what was seen";
+  if (std::ranges::adjacent_find(sorted) != sorted.end()) return "kept holds a position twice";
+  if (sorted[sorted.size() - r.buffer] != r.seen - r.buffer) return "kept does not end with the buffer";
+  if (*std::min_element(r.kept.end() - r.buffer, r.kept.end()) != r.seen - r.buffer) return "kept does not end with the buffer";
+  return "";
+}
+
+// Throws Error without a place.
+int32_t whole_number(const json& j, const char* name) {
+  if (!j.is_number_integer() || j.get<int64_t>() < 0 || j.get<int64_t>() > INT32_MAX) {
+    throw Error(ErrorCode::kCorrupt, std::string(name) + " is no whole number from 0 to 2147483647");
+  }
+  return j.get<int32_t>();
+}
+
+EvictionRecord parse_line(const std::string& text) {
+  const json j = json::parse(text);
+  const auto number = [&](const char* name) { return whole_number(j.at(name), name); };
+  EvictionRecord r{.layer = number("layer"),
+                   .kv_head = number("kv_head"),
+                   .eviction = number("eviction"),
+                   .seen = number("seen"),
+                   .candidates = number("candidates"),
+                   .buffer = number("buffer"),
+                   .prompt_tokens = number("prompt_tokens"),
+                   .kept = {}};
+  for (const json& position : j.at("kept")) r.kept.push_back(whole_number(position, "kept"));
+  return r;
+}
+
+}  // namespace
+
+std::string eviction_log_line(const EvictionRecord& r) {
+  const json line = {{"layer", r.layer}, {"kv_head", r.kv_head}, {"eviction", r.eviction}, {"seen", r.seen},
+                     {"candidates", r.candidates}, {"buffer", r.buffer}, {"prompt_tokens", r.prompt_tokens}, {"kept", r.kept}};
+  return line.dump() + "\n";
+}
+
+std::vector<EvictionRecord> read_eviction_log(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw Error(ErrorCode::kNotFound, "cannot read " + path);
+  std::vector<EvictionRecord> records;
+  size_t number = 0;
+  const auto fail = [&](const std::string& why) {
+    throw Error(ErrorCode::kCorrupt, path + ", line " + std::to_string(number) + ": " + why +
+                                         "; give a log that `vase run --log-evictions` has written");
+  };
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    try {
+      records.push_back(parse_line(line));
+    } catch (const Error& e) {
+      fail(e.what());
+    } catch (const json::parse_error&) {
+      fail("this is no JSON");
+    } catch (const json::exception& e) {
+      const std::string what = e.what();  // "[json.exception.out_of_range.403] key 'seen' not found"
+      fail(what.substr(std::min(what.size(), what.find("] ") + 2)));
+    }
+    if (const std::string wrong = wrong_with(records.back()); !wrong.empty()) fail(wrong);
+  }
+  if (records.empty()) throw Error(ErrorCode::kCorrupt, path + " holds no eviction; the text has fitted into the budget");
+  return records;
+}
+
+}  // namespace vase::eval

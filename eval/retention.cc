@@ -1,0 +1,161 @@
+#include "eval/retention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "vase/error.h"
+
+namespace vase::eval {
+namespace {
+
+constexpr int kBins = 64;
+constexpr size_t kMostRows = 512;
+
+double entropy_share(std::span<const double> counts) {
+  double total = 0, entropy = 0;
+  for (double count : counts) total += count;
+  for (double count : counts) {
+    if (count > 0) entropy -= count / total * std::log(count / total);
+  }
+  return entropy / std::log(double(counts.size()));
+}
+
+std::optional<double> coverage(const LayerKept& layer) {
+  const int64_t first = layer.prompt_tokens, span = layer.oldest_in_buffer - first;
+  std::vector<double> bins(kBins);
+  bool any = false;
+  for (const auto& head : layer.heads) {
+    for (int32_t position : head) {
+      if (position < first || position >= layer.oldest_in_buffer) continue;
+      bins[(position - first) * kBins / span] += 1;
+      any = true;
+    }
+  }
+  if (!any) return std::nullopt;
+  return entropy_share(bins);
+}
+
+double jaccard(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {  // sorted
+  std::vector<int32_t> both;
+  std::ranges::set_intersection(a, b, std::back_inserter(both));
+  return double(both.size()) / double(a.size() + b.size() - both.size());
+}
+
+std::optional<double> overlap(const std::vector<std::vector<int32_t>>& heads) {
+  if (heads.size() < 2) return std::nullopt;
+  double sum = 0;
+  for (size_t a = 0; a < heads.size(); ++a) {
+    for (size_t b = a + 1; b < heads.size(); ++b) sum += jaccard(heads[a], heads[b]);
+  }
+  return sum / (double(heads.size()) * double(heads.size() - 1) / 2);
+}
+
+// The part of a layer that one record stands for must be the same for all of its heads.
+void check_alike(const EvictionRecord& a, const EvictionRecord& b) {
+  if (a.seen == b.seen && a.candidates == b.candidates && a.buffer == b.buffer && a.prompt_tokens == b.prompt_tokens) return;
+  throw Error(ErrorCode::kCorrupt, "eviction " + std::to_string(a.eviction) + ", layer " + std::to_string(a.layer) +
+                                       ": heads " + std::to_string(a.kv_head) + " and " + std::to_string(b.kv_head) +
+                                       " differ in tokens seen, candidates, buffer or prompt");
+}
+
+RetentionRow row_of(std::span<const EvictionRecord* const> heads) {
+  const EvictionRecord& first = *heads[0];
+  LayerKept layer{{}, first.candidates, first.prompt_tokens, first.seen - first.buffer};
+  for (const EvictionRecord* head : heads) {
+    check_alike(first, *head);
+    layer.heads.emplace_back(head->kept.begin(), head->kept.end() - first.buffer);
+  }
+  return {first.eviction, first.layer, first.seen, measure_retention(layer)};
+}
+
+}  // namespace
+
+Retention measure_retention(const LayerKept& layer) {
+  std::vector<std::vector<int32_t>> heads = layer.heads;
+  std::vector<int32_t> all;
+  size_t prompt_kept = 0;
+  for (auto& head : heads) {
+    std::ranges::sort(head);
+    all.insert(all.end(), head.begin(), head.end());
+    prompt_kept += std::ranges::lower_bound(head, layer.prompt_tokens) - head.begin();
+  }
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  Retention r;
+  r.union_share = double(all.size()) / layer.candidates;
+  r.coverage_entropy = coverage(layer);
+  r.overlap = overlap(heads);
+  if (layer.prompt_tokens > 0) {
+    r.prompt_union = double(std::ranges::lower_bound(all, layer.prompt_tokens) - all.begin()) / layer.prompt_tokens;
+    r.prompt_mean = double(prompt_kept) / double(heads.size()) / layer.prompt_tokens;
+  }
+  return r;
+}
+
+std::optional<double> mean_abs_cosine(std::span<const float> rows, int width) {
+  const size_t count = rows.size() / width, used = std::min(count, kMostRows);
+  if (used < 2) return std::nullopt;
+  std::vector<std::vector<double>> directions(used);
+  for (size_t i = 0; i < used; ++i) {
+    const auto row = rows.subspan(i * count / used * width, width);
+    double squares = 0;
+    for (float x : row) squares += double(x) * x;
+    for (float x : row) directions[i].push_back(squares > 0 ? x / std::sqrt(squares) : 0);
+  }
+  double sum = 0;
+  for (size_t a = 0; a < used; ++a) {
+    for (size_t b = a + 1; b < used; ++b) {
+      double cosine = 0;
+      for (int c = 0; c < width; ++c) cosine += directions[a][c] * directions[b][c];
+      sum += std::abs(cosine);
+    }
+  }
+  return sum / (double(used) * double(used - 1) / 2);
+}
+
+std::vector<RetentionRow> retention_of(std::span<const EvictionRecord> records) {
+  std::map<std::pair<int64_t, int>, std::map<int, const EvictionRecord*>> groups;
+  size_t heads = 0;
+  for (const EvictionRecord& r : records) {
+    auto& group = groups[{r.eviction, r.layer}];
+    if (!group.emplace(r.kv_head, &r).second) {
+      throw Error(ErrorCode::kCorrupt, "eviction " + std::to_string(r.eviction) + ", layer " + std::to_string(r.layer) +
+                                           ", head " + std::to_string(r.kv_head) + " comes twice; give the log of one run");
+    }
+    heads = std::max(heads, size_t(r.kv_head) + 1);
+  }
+  std::vector<RetentionRow> rows;
+  for (const auto& [key, group] : groups) {
+    if (group.size() != heads) {
+      throw Error(ErrorCode::kCorrupt, "eviction " + std::to_string(key.first) + ", layer " + std::to_string(key.second) +
+                                           " has " + std::to_string(group.size()) + " of " + std::to_string(heads) +
+                                           " heads; the log is not complete");
+    }
+    std::vector<const EvictionRecord*> list;
+    for (const auto& [head, record] : group) list.push_back(record);
+    rows.push_back(row_of(list));
+  }
+  return rows;
+}
+
+Retention mean_retention(std::span<const RetentionRow> rows) {
+  const auto mean_of = [&](auto member) -> std::optional<double> {
+    double sum = 0;
+    int count = 0;
+    for (const RetentionRow& row : rows) {
+      if (const std::optional<double> value = row.retention.*member) sum += *value, ++count;
+    }
+    return count ? std::optional(sum / count) : std::nullopt;
+  };
+  Retention mean;
+  for (const RetentionRow& row : rows) mean.union_share += row.retention.union_share / double(rows.size());
+  mean.coverage_entropy = mean_of(&Retention::coverage_entropy);
+  mean.overlap = mean_of(&Retention::overlap);
+  mean.prompt_union = mean_of(&Retention::prompt_union);
+  mean.prompt_mean = mean_of(&Retention::prompt_mean);
+  return mean;
+}
+
+}  // namespace vase::eval

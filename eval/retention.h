@@ -1,0 +1,56 @@
+// What the heads of a layer hold after an eviction, seen together: the diagnostics of Random Attention (arXiv 2609.03430).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "vase/engine.h"
+
+namespace vase::eval {
+
+// One eviction of one layer of one sequence.
+struct LayerKept {
+  std::vector<std::vector<int32_t>> heads;  // [H] positions of the K kept candidates, in any order; the buffer left out
+  int candidates = 0;                       // C of each head
+  int prompt_tokens = 0;                    // P: positions below it belong to the prompt
+  int64_t oldest_in_buffer = 0;             // seen - R: candidates have smaller positions
+};
+
+// Empty where there is nothing to measure.
+struct Retention {
+  // Different positions kept by any head, divided by C. K/C when heads keep the same tokens; above 1 when they hold such
+  // different ones that together they remember more than one head has room for.
+  double union_share = 0;
+  // Where in the text the kept tokens lie: entropy of the kept positions of all heads, those of the prompt left out, in 64
+  // equal bins over [P, seen - R), divided by ln 64. 1 = evenly spread, 0 = all in one bin.
+  std::optional<double> coverage_entropy;
+  // Mean over pairs of heads of |A and B| / |A or B| of what they keep. 1 = the same tokens.
+  std::optional<double> overlap;
+  // Share of the P prompt tokens that any head keeps, and that one head keeps on average.
+  std::optional<double> prompt_union, prompt_mean;
+};
+
+// Needs at least one head and C > 0.
+Retention measure_retention(const LayerKept& layer);
+
+// Mean |cos| between pairs of rows [n][width]: how alike the kept values of one head are. Of more than 512 rows, 512 evenly
+// spaced ones are compared. Rows without length have cosine 0. Empty for fewer than two rows.
+std::optional<double> mean_abs_cosine(std::span<const float> rows, int width);
+
+struct RetentionRow {
+  int64_t eviction = 0;
+  int layer = 0;
+  int64_t seen = 0;
+  Retention retention;
+};
+
+// One row per (eviction, layer), ascending, of the records of one sequence, in any order. Throws Error(kCorrupt) when a
+// head of an eviction is missing or comes twice, or when heads of one eviction contradict each other.
+std::vector<RetentionRow> retention_of(std::span<const EvictionRecord> records);
+
+// Means, each over the rows where there is something to measure.
+Retention mean_retention(std::span<const RetentionRow> rows);
+
+}  // namespace vase::eval

@@ -1,0 +1,136 @@
+// Retention diagnostics on cases worked out by hand.
+#include "eval/retention.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "eval/eviction_log.h"
+#include "support/tiny_gguf.h"
+#include "vase/error.h"
+
+namespace vase::eval {
+namespace {
+
+// P = 4, buffer from 20 on: two heads of 4 kept candidates out of 10.
+LayerKept two_heads() { return {{{0, 1, 5, 7}, {9, 1, 2, 5}}, 10, 4, 20}; }
+
+TEST(Retention, TwoHeadsByHand) {
+  const Retention r = measure_retention(two_heads());
+  EXPECT_DOUBLE_EQ(r.union_share, 0.6);           // 0 1 2 5 7 9
+  EXPECT_DOUBLE_EQ(*r.overlap, 2.0 / 6);          // {1, 5} of those
+  EXPECT_DOUBLE_EQ(*r.prompt_union, 0.75);        // 0 1 2 of 4
+  EXPECT_DOUBLE_EQ(*r.prompt_mean, 0.5);          // 2 and 2 of 4
+  // Behind the prompt 5, 5, 7, 9 of [4, 20): bins 4, 4, 12, 20, so shares 1/2, 1/4, 1/4.
+  EXPECT_NEAR(*r.coverage_entropy, 1.5 * std::log(2.0) / std::log(64.0), 1e-12);
+}
+
+TEST(Retention, HeadsThatAgreeAndHeadsThatShareNothing) {
+  const Retention same = measure_retention({{{3, 4}, {4, 3}, {3, 4}}, 4, 0, 8});
+  EXPECT_DOUBLE_EQ(*same.overlap, 1);
+  EXPECT_DOUBLE_EQ(same.union_share, 0.5);
+  EXPECT_FALSE(same.prompt_union || same.prompt_mean);  // there is no prompt
+  const Retention apart = measure_retention({{{0, 1, 2}, {3, 4, 5}}, 4, 0, 8});
+  EXPECT_DOUBLE_EQ(*apart.overlap, 0);
+  EXPECT_DOUBLE_EQ(apart.union_share, 1.5);  // more than one head has room for
+}
+
+TEST(Retention, CoverageIsOneWhenEveryBinIsKeptAlikeAndZeroInOneBin) {
+  LayerKept all{{{}}, 128, 16, 16 + 128};
+  for (int p = 16; p < 144; ++p) all.heads[0].push_back(p);
+  EXPECT_NEAR(*measure_retention(all).coverage_entropy, 1, 1e-12);
+  EXPECT_DOUBLE_EQ(*measure_retention({{{16, 17}}, 128, 16, 144}).coverage_entropy, 0);
+  EXPECT_FALSE(measure_retention({{{1, 2}}, 128, 16, 144}).coverage_entropy);  // nothing behind the prompt
+  EXPECT_FALSE(measure_retention(all).overlap);                               // one head has no pairs
+}
+
+TEST(Retention, CosinesByHand) {
+  EXPECT_DOUBLE_EQ(*mean_abs_cosine(std::vector<float>{1, 0, -2, 0, 0, 3}, 2), 1.0 / 3);  // pairs 1, 0, 0
+  EXPECT_NEAR(*mean_abs_cosine(std::vector<float>{1, 1, 1, 0}, 2), std::sqrt(0.5), 1e-12);
+  EXPECT_DOUBLE_EQ(*mean_abs_cosine(std::vector<float>{0, 0, 1, 0}, 2), 0);  // a row without length
+  EXPECT_FALSE(mean_abs_cosine(std::vector<float>{1, 2}, 2));
+}
+
+// Of 1024 rows the even ones point along one axis, the odd ones along the other: every second row is compared.
+TEST(Retention, AtMost512RowsAreCompared) {
+  std::vector<float> rows;
+  for (int i = 0; i < 1024; ++i) rows.insert(rows.end(), {i % 2 ? 0.0f : 1.0f, i % 2 ? 1.0f : 0.0f});
+  EXPECT_DOUBLE_EQ(*mean_abs_cosine(rows, 2), 1);
+}
+
+// K = 2 candidates and a buffer of 2.
+EvictionRecord record(int64_t eviction, int layer, int head, std::vector<int32_t> candidates) {
+  const int64_t seen = 6 + 2 * eviction;
+  EvictionRecord r{.layer = layer, .kv_head = head, .eviction = eviction, .seen = seen, .candidates = 4, .buffer = 2, .prompt_tokens = 1, .kept = candidates};
+  for (int64_t p = seen - 2; p < seen; ++p) r.kept.push_back(static_cast<int32_t>(p));
+  return r;
+}
+
+TEST(Retention, RecordsAreGroupedAndTheBufferIsLeftOut) {
+  const std::vector<EvictionRecord> records = {record(1, 0, 1, {0, 3}), record(0, 0, 0, {0, 1}), record(0, 0, 1, {0, 2}), record(1, 0, 0, {0, 3})};
+  const std::vector<RetentionRow> rows = retention_of(records);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].eviction, 0);
+  EXPECT_EQ(rows[1].seen, 8);
+  EXPECT_DOUBLE_EQ(*rows[0].retention.overlap, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(*rows[1].retention.overlap, 1);
+  EXPECT_DOUBLE_EQ(rows[0].retention.union_share, 0.75);
+  EXPECT_DOUBLE_EQ(*rows[0].retention.prompt_mean, 1);
+  const Retention mean = mean_retention(rows);
+  EXPECT_DOUBLE_EQ(*mean.overlap, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(mean.union_share, 0.625);
+}
+
+TEST(Retention, IncompleteAndContradictoryRecords) {
+  EXPECT_THROW(retention_of(std::vector{record(0, 0, 0, {0, 1}), record(0, 0, 0, {0, 1})}), Error);
+  EXPECT_THROW(retention_of(std::vector{record(0, 0, 0, {0, 1}), record(0, 0, 1, {0, 1}), record(0, 1, 1, {0, 1})}), Error);
+  std::vector<EvictionRecord> differ = {record(0, 0, 0, {0, 1}), record(0, 0, 1, {0, 1})};
+  differ[1].prompt_tokens = 3;
+  EXPECT_THROW(retention_of(differ), Error);
+}
+
+class EvictionLog : public testing::Test {
+ protected:
+  ~EvictionLog() override { std::remove(path_.c_str()); }
+  std::string refusal(const std::string& text) const {
+    std::ofstream(path_) << text;
+    try {
+      read_eviction_log(path_);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "accepted";
+  }
+  std::string path_ = test::temporary_path(".jsonl");
+};
+
+TEST_F(EvictionLog, ComesBackAsItWasWritten) {
+  const EvictionRecord written = record(3, 1, 2, {0, 5});
+  std::ofstream(path_) << eviction_log_line(written);
+  const std::vector<EvictionRecord> read = read_eviction_log(path_);
+  ASSERT_EQ(read.size(), 1u);
+  EXPECT_EQ(eviction_log_line(read[0]), eviction_log_line(written));
+  EXPECT_EQ(read[0].kept, (std::vector<int32_t>{0, 5, 10, 11}));
+}
+
+TEST_F(EvictionLog, NamesTheLineAndWhatIsWrong) {
+  const std::string good = eviction_log_line(record(0, 0, 0, {0, 1}));
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string line = good;
+    return good + line.replace(line.find(from), from.size(), to);
+  };
+  EXPECT_NE(refusal("").find("holds no eviction"), std::string::npos);
+  EXPECT_NE(refusal(good + "{").find("line 2: this is no JSON"), std::string::npos);
+  EXPECT_NE(refusal(with("\"seen\"", "\"sean\"")).find("line 2: key 'seen' not found"), std::string::npos);
+  EXPECT_NE(refusal(with("\"layer\":0", "\"layer\":1e300")).find("layer is no whole number"), std::string::npos);
+  EXPECT_NE(refusal(with("\"layer\":0", "\"layer\":-1")).find("layer is no whole number"), std::string::npos);
+  EXPECT_NE(refusal(with("[0,1,", "[0,0,")).find("position twice"), std::string::npos);
+  EXPECT_NE(refusal(with("[0,1,", "[0,9,")).find("outside of what was seen"), std::string::npos);
+  EXPECT_NE(refusal(with("[0,1,4,5]", "[4,1,0,5]")).find("does not end with the buffer"), std::string::npos);
+  EXPECT_NE(refusal(with("\"candidates\":4", "\"candidates\":1")).find("more than the candidates"), std::string::npos);
+  EXPECT_NE(refusal(with("\"buffer\":2", "\"buffer\":4")).find("no more than the buffer"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace vase::eval
