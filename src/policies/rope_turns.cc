@@ -24,16 +24,4 @@ void turn_pair(const Rope& rope, int f, std::complex<double> factor, std::span<f
   row[second] = static_cast<float>(turned.imag());
 }
 
-void rotate(const Rope& rope, int64_t position, std::span<float> row) {
-  for (int f = 0; f < static_cast<int>(rope.frequencies.size()); ++f) {
-    turn_pair(rope, f, turn_at(rope, f, position) * double(rope.magnitude), row);
-  }
-}
-
-void unrotate(const Rope& rope, int64_t position, std::span<float> row) {
-  for (int f = 0; f < static_cast<int>(rope.frequencies.size()); ++f) {
-    turn_pair(rope, f, std::conj(turn_at(rope, f, position)) / double(rope.magnitude), row);
-  }
-}
-
 }  // namespace vase

@@ -28,9 +28,4 @@ std::complex<double> mean_turn(const Rope& rope, int f, int64_t from, int64_t co
 // Multiplies pair f of the row, as a complex number, by `factor`.
 void turn_pair(const Rope& rope, int f, std::complex<double> factor, std::span<float> row);
 
-// What the model does to a row of head_dim channels at a position, magnitude included, and the way back. Channels behind the
-// pairs stay as they are.
-void rotate(const Rope& rope, int64_t position, std::span<float> row);
-void unrotate(const Rope& rope, int64_t position, std::span<float> row);
-
 }  // namespace vase

@@ -78,8 +78,8 @@ std::vector<double> direct_logits(const HeadView& head, int g, int queries, int 
   std::vector<std::vector<double>> rows;
   std::vector<double> mean(d);
   for (int w = held - queries; w < held; ++w) {
-    std::vector<float> row(head.queries.row(w, g).begin(), head.queries.row(w, g).end());
-    unrotate(head.rope, head.seen - held + w, row);
+    const std::span<const float> query = head.queries.row(w, g);
+    const auto row = unrotated(head.rope, head.seen - held + w, {query.begin(), query.end()});
     rows.emplace_back(row.begin(), row.end());
     for (int c = 0; c < d; ++c) mean[c] += rows.back()[c] / queries;
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/rotation/rotation.h"
 #include "policies/test_head.h"
 #include "vase/error.h"
 
@@ -78,6 +79,15 @@ inline std::string parse_error(const std::string& text) {
 inline void expect_near(const std::vector<float>& actual, const std::vector<double>& expected, double tolerance) {
   ASSERT_EQ(actual.size(), expected.size());
   for (size_t j = 0; j < actual.size(); ++j) EXPECT_NEAR(actual[j], expected[j], tolerance) << "candidate " << j;
+}
+
+// The row before it was rotated at a position.
+inline std::vector<float> unrotated(const Rope& rope, int64_t position, std::vector<float> row) {
+  std::vector<float> turn(2 * rope.frequencies.size());
+  kernels::rotation_for(rope, -static_cast<double>(position), turn);
+  for (float& x : turn) x /= rope.magnitude;
+  kernels::rotate_row(rope, turn, row);
+  return row;
 }
 
 // Row as double.

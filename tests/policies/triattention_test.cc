@@ -99,8 +99,7 @@ std::vector<double> direct(const HeadView& head, const TriStats& stats) {
     std::vector<double> scores(C);
     for (int j = 0; j < C; ++j) {
       const auto stored = row_of(head.keys, j);
-      std::vector<float> key(stored.begin(), stored.end());
-      unrotate(head.rope, head.positions[j], key);
+      const auto key = unrotated(head.rope, head.positions[j], {stored.begin(), stored.end()});
       const double c2 = double(head.rope.magnitude) * head.rope.magnitude;
       for (int f = 0; f < pairs; ++f) {
         const auto [x, y] = pair_channels(head.rope, f);
