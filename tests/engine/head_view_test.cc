@@ -151,9 +151,13 @@ class Account {
       }
     }
     for (size_t c = 0; c < candidates; ++c) {
-      if (needs_.log_weight) EXPECT_EQ(seen.log_weight[c], tokens_[c].log_weight);
-      if (windowed) EXPECT_NEAR(seen.attention[c], want[c], 1e-5 * want[c] + 1e-7);
-      if (number && !windowed) EXPECT_NEAR(seen.attention[c], tokens_[c].lifetime, 1e-5 * tokens_[c].lifetime);
+      if (needs_.log_weight) {
+        EXPECT_EQ(seen.log_weight[c], tokens_[c].log_weight);
+      }
+      if (number) {
+        const double right = windowed ? want[c] : tokens_[c].lifetime;
+        EXPECT_NEAR(seen.attention[c], right, 1e-5 * right + 1e-7);
+      }
       if (!recurrence) continue;
       EXPECT_EQ(seen.last_use[c], tokens_[c].last_use);
       EXPECT_EQ(seen.longest_gap[c], tokens_[c].longest_gap);
