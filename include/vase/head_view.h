@@ -30,6 +30,7 @@ enum class AttentionRecord : uint8_t {
 struct VASE_API PolicyNeeds {
   AttentionRecord attention = AttentionRecord::kNone;  // 4 B per slot, 8 B for kRecurrence
   float temperature = 1;     // of the window records: p from logits / temperature
+  bool over_all = false;     // of the window records: p normalised over all slots used, not over the candidates
   float threshold = 0;       // of kRecurrence
   bool value_range = false;  // max - min of each value row, stored once when the row is appended; 4 B per slot
   bool log_weight = false;   // a number per slot that is added to its logits, 0 at birth; 4 B per slot

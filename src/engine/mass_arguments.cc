@@ -29,7 +29,7 @@ kernels::MassArgs mass_arguments(const PolicyNeeds& needs, HeadSlots head, int c
     case AttentionRecord::kWindowMax:
       if (head.used() <= candidates) break;  // none of these tokens will be in the buffer
       mass.sum = head.attention().data();
-      mass.candidates = candidates;
+      mass.candidates = needs.over_all ? head.used() : candidates;
       mass.first_token = std::max(0, candidates - slots_before);
       mass.temperature = needs.temperature;
       break;

@@ -7,13 +7,15 @@ namespace vase {
 
 void PolicyNeeds::add(const PolicyNeeds& other) {
   if (other.attention != AttentionRecord::kNone) {
-    const bool same = attention == other.attention && temperature == other.temperature && threshold == other.threshold;
+    const bool same = attention == other.attention && temperature == other.temperature &&
+                      over_all == other.over_all && threshold == other.threshold;
     if (attention != AttentionRecord::kNone && !same) {
       throw Error(ErrorCode::kUsage, "policy: two parts need different records of attention (window or lifetime, form, "
                                      "temperature); a policy keeps one, so give both parts the same options");
     }
     attention = other.attention;
     temperature = other.temperature;
+    over_all = other.over_all;
     threshold = other.threshold;
   }
   value_range |= other.value_range;

@@ -26,6 +26,8 @@ const std::vector<PolicyNeeds>& all_needs() {
       {.attention = AttentionRecord::kWindowSum, .temperature = 2.5f, .log_weight = true},
       {.attention = AttentionRecord::kWindowSquares, .log_weight = true},
       {.attention = AttentionRecord::kWindowMax, .queries = 3},
+      {.attention = AttentionRecord::kWindowSum, .over_all = true},
+      {.attention = AttentionRecord::kWindowSquares, .temperature = 0.5f, .over_all = true, .log_weight = true},
       {.attention = AttentionRecord::kLifetimeSum, .log_weight = true, .queries = 40},
       {.attention = AttentionRecord::kRecurrence, .threshold = 0.04f, .value_range = true, .log_weight = true},
   };
@@ -142,7 +144,8 @@ class Account {
     EXPECT_EQ(seen.attention_rows, windowed ? window * fake_.shape.group() : 0);
     std::vector<double> want(candidates);
     for (int w = 0; windowed && w < window; ++w) {
-      for (const auto& p : probabilities(seen.seen - 1 - w, candidates, needs_.temperature)) {
+      const size_t shared = needs_.over_all ? tokens_.size() - w : candidates;  // up to the query's own token
+      for (const auto& p : probabilities(seen.seen - 1 - w, shared, needs_.temperature)) {
         for (size_t c = 0; c < candidates; ++c) {
           if (needs_.attention == AttentionRecord::kWindowMax) want[c] = std::max(want[c], p[c]);
           if (needs_.attention == AttentionRecord::kWindowSum) want[c] += p[c];

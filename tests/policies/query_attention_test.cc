@@ -95,12 +95,12 @@ TEST(QueryAttention, SnapkvDecodeByHand) {
   EXPECT_EQ(plan_of("score=query-attention select=top", head.view()), (Kept{0, 1, 2, 5}));
 }
 
-// The same key under snapkv-prompt: an average over 5 lifts 3 .. 7.
-TEST(QueryAttention, SnapkvPromptByHand) {
+// The same key with the pool of a prompt: an average over 5 lifts 3 .. 7.
+TEST(QueryAttention, SnapkvOverAllByHand) {
   SmallHead head(10, 8, 5, 1, 1, 8);
   head.set(head.keys, 5, {1});
   for (int w = 0; w < 8; ++w) head.set_query(w, 0, {3});
-  EXPECT_EQ(plan_of("snapkv-prompt", head.view()), (Kept{3, 4, 5, 6, 7}));
+  EXPECT_EQ(plan_of("score=query-attention:over=all,reduce=sum,pool=avg5", head.view()), (Kept{3, 4, 5, 6, 7}));
 }
 
 // Weights of the newest query 6, 3, 1 and 1, 5, 4, and 10 for its own token: means 0.175, 0.2, 0.125 of the two heads.

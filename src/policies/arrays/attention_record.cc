@@ -38,12 +38,15 @@ int query_count(const SelectInput& input) {
   return static_cast<int>(input.queries.size() / (size_t(input.group) * input.head_dim));
 }
 
-AttentionRecords window_record(const SelectInput& input, size_t candidates, const PolicyNeeds& needs) {
+AttentionRecords window_record(const SelectInput& input, std::span<const int32_t> positions, size_t candidates,
+                               const PolicyNeeds& needs) {
   const int count = query_count(input), used = std::min(count, input.buffer);
-  std::vector<double> p(candidates), sum(candidates);
+  std::vector<double> p(needs.over_all ? positions.size() : candidates), sum(candidates);
   for (int w = count - used; w < count; ++w) {
+    const int position = positions.back() + 1 - count + w;
+    const auto visible = [&](size_t i) { return positions[i] <= position; };  // every candidate is older than the window
     for (int g = 0; g < input.group; ++g) {
-      probabilities(input, query_row(input, w, g), needs.temperature, [](size_t) { return true; }, p);
+      probabilities(input, query_row(input, w, g), needs.temperature, visible, p);
       for (size_t c = 0; c < candidates; ++c) {
         if (needs.attention == AttentionRecord::kWindowSum) sum[c] += p[c];
         if (needs.attention == AttentionRecord::kWindowSquares) sum[c] += p[c] * p[c];
@@ -104,7 +107,7 @@ AttentionRecords attention_records(const SelectInput& input, std::span<const int
     case AttentionRecord::kNone: return {};
     case AttentionRecord::kLifetimeSum: return lifetime_record(input, positions, candidates);
     case AttentionRecord::kRecurrence: return recurrence_record(input, positions, candidates, needs.threshold);
-    default: return window_record(input, candidates, needs);
+    default: return window_record(input, positions, candidates, needs);
   }
 }
 

@@ -8,12 +8,14 @@ namespace vase {
 namespace {
 
 constexpr std::array<std::string_view, 3> kFormNames = {"mean", "rms", "max"};    // in the order of Form
+constexpr std::array<std::string_view, 2> kOverNames = {"candidates", "all"};
 constexpr std::array<std::string_view, 2> kDivisorNames = {"valid", "fixed"};     // in the order of kernels::Divisor
 constexpr std::array<AttentionRecord, 3> kRecords = {AttentionRecord::kWindowSum, AttentionRecord::kWindowSquares,
                                                      AttentionRecord::kWindowMax};
 
 constexpr PartInfo::Parameter kParameters[] = {
     {"form", "mean", "mean, rms, max", "of the probabilities over queries and heads of the group"},
+    {"over", "candidates", "candidates, all", "slots that share one unit of probability; all includes the buffer"},
     {"smooth", "on", "on, off", "average over 5 neighbours"},
     {"divisor", "valid", "valid, fixed", "of the average: neighbours that exist, or always 5"},
     {"temperature", "1", "0.01 to 100", "logits are divided by it"},
@@ -26,6 +28,7 @@ std::span<const PartInfo::Parameter> WindowForm::parameters() { return kParamete
 WindowForm WindowForm::parse(PartOptions& options) {
   WindowForm form;
   form.form = Form(options.choice("form", 0, kFormNames));
+  form.over_all = options.choice("over", 0, kOverNames) == 1;
   form.smooth = options.on_off("smooth", true);
   form.divisor = kernels::Divisor(options.choice("divisor", 0, kDivisorNames));
   form.temperature = options.real("temperature", 1, 0.01, 100);
@@ -33,7 +36,8 @@ WindowForm WindowForm::parse(PartOptions& options) {
 }
 
 PolicyNeeds WindowForm::needs() const {
-  return {.attention = kRecords[static_cast<size_t>(form)], .temperature = static_cast<float>(temperature)};
+  return {.attention = kRecords[static_cast<size_t>(form)], .temperature = static_cast<float>(temperature),
+          .over_all = over_all};
 }
 
 void WindowForm::evaluate(const HeadView& head, PolicyScratch& scratch, std::span<float> out) const {
@@ -57,6 +61,7 @@ std::string WindowForm::text(const std::string& name) const {
   std::string options;
   const auto add = [&](const std::string& option) { options += (options.empty() ? ":" : ",") + option; };
   if (form != Form::kMean) add("form=" + std::string(kFormNames[static_cast<size_t>(form)]));
+  if (over_all) add("over=all");
   if (!smooth) add("smooth=off");
   if (smooth && divisor == kernels::Divisor::kFixed) add("divisor=fixed");
   if (temperature != 1) add("temperature=" + shortest(temperature));

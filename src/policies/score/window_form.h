@@ -13,6 +13,7 @@ namespace vase {
 // Options in a policy's text, of every part that has a WindowForm:
 //   form         mean (default): (1/rows) sum of p | rms: root of the mean of p^2 | max: largest p, over the rows of the
 //                window, one per query and head of the group
+//   over         candidates (default): what p is normalised over | all: all slots used, the buffer included
 //   smooth       on (default) | off: average over 5 neighbours
 //   divisor      valid (default): neighbours that exist | fixed: always 5, as the authors' code, which lowers both edges
 //   temperature  of the softmax, 0.01 to 100, default 1
@@ -20,6 +21,7 @@ struct WindowForm {
   enum class Form { kMean, kRms, kMax };
 
   Form form = Form::kMean;
+  bool over_all = false;
   bool smooth = true;
   kernels::Divisor divisor = kernels::Divisor::kValid;
   double temperature = 1;
