@@ -42,7 +42,8 @@ TEST(Policies, ExplainsAComposition) {
   const Outcome o = vase("policies --json vase-dkv protect+=prompt 'score=0.5*attention:smooth=off-0.25*value*leverage'");
   ASSERT_EQ(o.code, 0) << o.err;
   const auto j = nlohmann::json::parse(o.out);
-  EXPECT_EQ(Policy::parse(j["composition"].get<std::string>()).text(), j["composition"]);
+  const std::string composition = j["composition"];
+  EXPECT_EQ(Policy::parse(composition).text(), composition);
   std::vector<std::string> texts;
   for (const auto& part : j["parts"]) texts.push_back(part["kind"].get<std::string>() + "=" + part["text"].get<std::string>());
   ASSERT_EQ(texts.size(), 6u);
