@@ -186,12 +186,9 @@ Counters force(PythonEngine& engine, const std::vector<int32_t>& tokens, const n
                                });
 }
 
-nb::list evictions_of(const PythonSession& session) {
-  nb::list all;
-  for (const EvictionRecord& record : session.at_rest().evictions()) {
-    all.append(nb::make_tuple(record.layer, record.kv_head, record.eviction, array_of<int32_t>(record.kept)));
-  }
-  return all;
+std::vector<EvictionRecord> evictions_of(const PythonSession& session) {
+  const auto all = session.at_rest().evictions();
+  return {all.begin(), all.end()};
 }
 
 void bind_plain_results(nb::module_& module) {
@@ -199,11 +196,23 @@ void bind_plain_results(nb::module_& module) {
       .def_ro("tokens_seen", &Counters::tokens_seen, "prompt and generated tokens in the cache's past")
       .def_ro("slots_used", &Counters::slots_used, "per layer and KV head")
       .def_ro("evicted", &Counters::evicted, "tokens dropped so far, per layer and KV head")
-      .def_ro("evictions", &Counters::evictions, "times that a head has evicted");
+      .def_ro("evictions", &Counters::evictions, "times that a head has evicted")
+      .def_ro("first_eviction", &Counters::first_eviction, "tokens seen at the first of them; 0: not yet");
+  nb::class_<EvictionRecord>(module, "EvictionRecord", "What one head kept at one eviction.")
+      .def_ro("layer", &EvictionRecord::layer)
+      .def_ro("kv_head", &EvictionRecord::kv_head)
+      .def_ro("eviction", &EvictionRecord::eviction, "its number, per head")
+      .def_ro("seen", &EvictionRecord::seen, "tokens seen: the newest has position seen - 1")
+      .def_ro("candidates", &EvictionRecord::candidates, "C")
+      .def_ro("buffer", &EvictionRecord::buffer, "R, the newest tokens, which come last in `kept`")
+      .def_ro("prompt_tokens", &EvictionRecord::prompt_tokens)
+      .def_prop_ro("kept", [](const EvictionRecord& r) { return array_of<int32_t>(r.kept); }, "positions");
   nb::class_<MemoryPlan>(module, "MemoryPlan", "What a cache costs.")
       .def_ro("budget", &MemoryPlan::budget, "M, slots")
       .def_ro("buffer", &MemoryPlan::buffer, "R, slots")
+      .def_ro("period", &MemoryPlan::period, "tokens from one eviction to the next")
       .def_ro("capacity", &MemoryPlan::capacity, "slots that exist per layer, KV head and sequence")
+      .def_ro("read", &MemoryPlan::read, "tokens read per step by a policy that reads a part; 0: all")
       .def_prop_ro("bytes", &MemoryPlan::bytes)
       .def_prop_ro("formula", &MemoryPlan::formula)
       .def("__str__", &MemoryPlan::formula);
@@ -227,7 +236,7 @@ void bind_session(nb::module_& module) {
                    "The generated tokens.")
       .def_prop_ro("counters", [](const PythonSession& s) { return s.at_rest().counters(); })
       .def_prop_ro("evictions", &evictions_of,
-                   "With log_evictions: (layer, kv_head, number, kept positions) of every eviction.");
+                   "With log_evictions: an EvictionRecord of every eviction.");
 }
 
 void bind_engine_class(nb::module_& module) {

@@ -193,7 +193,7 @@ enum { VASE_PATH_FUSED = 0, VASE_PATH_REFERENCE = 1 };
 /* KV memory and what is kept in it. */
 typedef struct vase_cache_options {
   size_t size;
-  int32_t budget;      /* M (tokens); 1024 */
+  int32_t budget;      /* M (tokens); 1024. With a policy that reads: tokens read per step and head */
   int32_t buffer;      /* R (tokens); 64 */
   double budget_mib;   /* > 0: solve M from this many MiB for all sequences together */
   int32_t period;      /* tokens from one eviction to the next; 0 = R */
@@ -202,7 +202,8 @@ typedef struct vase_cache_options {
   int32_t max_prompt;  /* longest prompt with dense prefill (tokens) */
   int32_t trigger;     /* VASE_TRIGGER_... */
   int32_t positions;   /* VASE_POSITIONS_... */
-  int32_t context;     /* positions that a sequence may reach; 0 = 1,048,576, with the policy `full` the trained context */
+  int32_t context;     /* positions that a sequence may reach; 0 = 1,048,576, with policies that never evict the trained
+                        * context */
 } vase_cache_options;
 
 /* Performance and diagnosis. */
@@ -241,12 +242,16 @@ VASE_API void vase_session_options_init(vase_session_options* options, size_t si
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
-/* bytes = layers x kv_heads x capacity x (key_row + value_row + metadata) x sequences + scratch */
+/* bytes = layers x kv_heads x (capacity x (key_row + value_row + metadata) + query_ring) x sequences + summaries + scratch */
 typedef struct vase_memory_plan {
   int32_t layers, kv_heads, sequences;
   int32_t budget, buffer, capacity;       /* slots; capacity is how many exist per layer, KV head and sequence */
   int32_t key_row, value_row, metadata;   /* bytes per slot */
   uint64_t scratch, bytes;
+  int32_t period;                         /* tokens from one eviction to the next */
+  int32_t read;                           /* tokens read per step by a policy that reads a part; 0 = all */
+  uint64_t query_ring;                    /* bytes of newest queries per layer, KV head and sequence */
+  uint64_t summaries;                     /* bytes that a policy that reads keeps about its blocks */
 } vase_memory_plan;
 
 /* What a cache for the model file at `path` would cost; reads its header alone. Options may be NULL: the defaults. */
@@ -263,6 +268,7 @@ typedef struct vase_counters {
   int64_t slots_used;  /* per layer and KV head */
   int64_t evicted;     /* tokens dropped so far, per layer and KV head */
   int64_t evictions;   /* times that a head has evicted */
+  int64_t first_eviction; /* tokens seen at the first of them; 0 = not yet */
 } vase_counters;
 
 enum {
@@ -315,8 +321,10 @@ VASE_API vase_status vase_session_counters(const vase_session* session, vase_cou
 typedef struct vase_eviction {
   int32_t layer, kv_head;
   int64_t number;          /* of the eviction, per head */
-  const int32_t* kept;     /* [kept_count] positions, the buffer included; until the next step */
+  const int32_t* kept;     /* [kept_count] positions, the buffer last; until the next step */
   size_t kept_count;
+  int64_t seen;            /* tokens seen: the newest has position seen - 1 */
+  int32_t candidates, buffer, prompt_tokens; /* C, R, P */
 } vase_eviction;
 
 /* The log of evictions, if log_evictions is on. */

@@ -8,7 +8,19 @@
 Names, options and defaults are those of the C++ library (docs/library.md); what each policy does is in docs/policies.md.
 """
 
-from vase._vase import Counters, Head, MemoryPlan, Model, ModelShape, Needs, Policy, Selection, Session, rope_frequencies
+from vase._vase import (
+    Counters,
+    EvictionRecord,
+    Head,
+    MemoryPlan,
+    Model,
+    ModelShape,
+    Needs,
+    Policy,
+    Selection,
+    Session,
+    rope_frequencies,
+)
 from vase._vase import version as __version__
 from vase.arrays import select
 from vase.engine import Engine
@@ -19,6 +31,7 @@ __all__ = [
     "Counters",
     "Engine",
     "Error",
+    "EvictionRecord",
     "Head",
     "MemoryPlan",
     "Model",

@@ -120,14 +120,19 @@ vase_memory_plan memory_plan(const MemoryPlan& plan) {
           .value_row = plan.value_row,
           .metadata = plan.metadata,
           .scratch = plan.scratch,
-          .bytes = plan.bytes()};
+          .bytes = plan.bytes(),
+          .period = plan.period,
+          .read = plan.read,
+          .query_ring = plan.query_ring,
+          .summaries = plan.summaries};
 }
 
 vase_counters counters_of(const Counters& counters) {
   return {.tokens_seen = counters.tokens_seen,
           .slots_used = counters.slots_used,
           .evicted = counters.evicted,
-          .evictions = counters.evictions};
+          .evictions = counters.evictions,
+          .first_eviction = counters.first_eviction};
 }
 
 }  // namespace vase::capi

@@ -50,8 +50,16 @@ vase_status vase_session_eviction(const vase_session* session, size_t index, vas
                                                      std::to_string(all.size()) + " are in the log");
     }
     const vase::EvictionRecord& record = all[index];
-    give<vase_eviction>({record.layer, record.kv_head, record.eviction, record.kept.data(), record.kept.size()}, eviction,
-                        size);
+    give<vase_eviction>({.layer = record.layer,
+                         .kv_head = record.kv_head,
+                         .number = record.eviction,
+                         .kept = record.kept.data(),
+                         .kept_count = record.kept.size(),
+                         .seen = record.seen,
+                         .candidates = record.candidates,
+                         .buffer = record.buffer,
+                         .prompt_tokens = record.prompt_tokens},
+                        eviction, size);
   });
 }
 

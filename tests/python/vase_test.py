@@ -152,8 +152,9 @@ class EngineTest(unittest.TestCase):
         self.assertEqual(len(first.generated), 60)
         self.assertEqual(first.counters.tokens_seen, 26 + 59)
         self.assertGreater(first.counters.evicted, 0)
-        layer, kv_head, number, kept = first.evictions[0]
-        self.assertEqual((layer, kv_head, number, len(kept)), (0, 0, 0, 32))
+        record = first.evictions[0]
+        self.assertEqual((record.eviction, len(record.kept), record.seen, record.candidates), (0, 32, 40, 32))
+        np.testing.assert_array_equal(record.kept[-8:], np.arange(32, 40))
         self.assertNotEqual("".join(second), text)  # its texts were kept while the first one ran
         alone = self.engine().submit(PROMPT, seed=1, **options)
         self.assertEqual("".join(alone), text)
