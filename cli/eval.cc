@@ -41,7 +41,7 @@ void add_flags(CLI::App& app, KlFlags& o) {
   add_call(app, "--kv-budget",
            [&o](const std::string& text) { o.budgets.push_back(parse_integer("--kv-budget", text, 1, 1 << 24)); },
            "tokens kept per layer and KV head after an eviction; repeatable (128)");
-  app.get_option("--kv-budget")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->expected(1)->allow_extra_args(false);
+  app.get_option("--kv-budget")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->expected(1)->allow_extra_args(false)->trigger_on_parse();
   o.cache.add_slots(app);
   o.cache.add_timing(app);
   add_integer(app, "--seeds", o.seeds, 1, 1000, "eviction seeds for every policy (1)");
