@@ -46,6 +46,16 @@ TEST_F(CliReading, GateFilesAreCheckedBeforeAnythingRuns) {
   expect_usage_error(run("--policy read=seer:gates=" + out_), {"were made for", "this model has"});
 }
 
+TEST_F(CliReading, EvalComparesThemWithEvictionAtEveryBudget) {
+  const Outcome o = vase("eval kl --threads 1 --model " + model_.path() + " --text " + text_ +
+                         " --tokens 120 --policy oracle-blocks --policy snapkv --kv-budget 24 --kv-budget 64 --kv-buffer 8");
+  EXPECT_EQ(o.code, 0) << o.err;
+  for (const char* row : {"| oracle-blocks | 24 |", "| oracle-blocks | 64 |", "| snapkv | 24 |", "| snapkv | 64 |"}) {
+    EXPECT_NE(o.out.find(row), std::string::npos) << row << "\n" << o.out;
+  }
+  EXPECT_NE(o.out.find("| 56 |\n"), std::string::npos) << "120 tokens, of which the first 64 are read whole\n" << o.out;
+}
+
 TEST_F(CliReading, CaptureWritesArraysThatSelectReads) {
   const Outcome o = capture("--text " + text_ + " --tokens 50 --layers 1 --out " + out_);
   EXPECT_EQ(o.code, 0) << o.err;
