@@ -18,6 +18,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr int kColumn = 24;  // where texts begin, behind the longest name
 constexpr int kBuffer = 64;  // R for the smallest budget that is shown
 constexpr int kSlotBytes = 8;  // position and order, which every policy has
 
@@ -41,8 +42,8 @@ std::string described(std::string_view summary, std::string_view source) {
 }
 
 std::string part_paragraphs(const PartInfo& part, const std::string& heading) {
-  std::string text = paragraph(2, heading, 20, described(part.summary, part.source));
-  for (const auto& p : part.parameters) text += paragraph(4, parameter_label(p), 20, parameter_text(p));
+  std::string text = paragraph(2, heading, kColumn, described(part.summary, part.source));
+  for (const auto& p : part.parameters) text += paragraph(4, parameter_label(p), kColumn, parameter_text(p));
   return text;
 }
 
@@ -61,7 +62,7 @@ json preset_json(const PolicyInfo& preset) {
 
 std::string everything() {
   std::string text = "Presets\n";
-  for (const PolicyInfo& p : Policy::presets()) text += paragraph(2, p.name, 20, described(p.summary, p.source));
+  for (const PolicyInfo& p : Policy::presets()) text += paragraph(2, p.name, kColumn, described(p.summary, p.source));
   std::string_view kind;
   for (const PartInfo& part : Policy::parts()) {
     if (part.kind != kind) text += "\nParts: " + std::string(part.kind) + "=\n";
@@ -153,15 +154,15 @@ std::string needs_text(const PolicyNeeds& needs) {
 
 std::string explained(const std::string& name, const Policy& policy, const PolicyInfo* preset) {
   std::string text;
-  if (preset) text += paragraph(0, name, 20, described(preset->summary, preset->source));
-  text += paragraph(0, "composition", 20, policy.text());
+  if (preset) text += paragraph(0, name, kColumn, described(preset->summary, preset->source));
+  text += paragraph(0, "composition", kColumn, policy.text());
   if (policy.evicts()) {
-    text += paragraph(0, "engine keeps", 20, needs_text(policy.needs()));
-    text += paragraph(0, "smallest budget", 20,
+    text += paragraph(0, "engine keeps", kColumn, needs_text(policy.needs()));
+    text += paragraph(0, "smallest budget", kColumn,
                       std::to_string(policy.smallest_budget(kBuffer)) + " tokens at --kv-buffer " + std::to_string(kBuffer));
   }
   if (policy.reads()) {
-    text += paragraph(0, "engine keeps", 20, "every token, and a summary of each " + std::to_string(policy.reader().block()) + " tokens");
+    text += paragraph(0, "engine keeps", kColumn, "every token, and a summary of each " + std::to_string(policy.reader().block()) + " tokens");
   }
   std::string_view kind;
   for (const UsedPart& part : used_parts(policy)) {

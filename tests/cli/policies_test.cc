@@ -13,7 +13,7 @@ TEST(Policies, ListsEveryPresetAndPartInReadableLines) {
   ASSERT_EQ(o.code, 0) << o.err;
   for (const PolicyInfo& preset : Policy::presets()) EXPECT_NE(o.out.find("\n  " + preset.name + " "), std::string::npos) << preset.name;
   for (const PartInfo& part : Policy::parts()) {
-    EXPECT_NE(o.out.find("\n  " + std::string(part.name)), std::string::npos) << part.name;
+    EXPECT_NE(o.out.find("\n  " + std::string(part.name) + " "), std::string::npos) << part.name;
   }
   std::istringstream lines(o.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;

@@ -29,11 +29,21 @@ std::string as_is(const golden::Tensor& t) {
   return cli::npy_bytes(std::vector<size_t>(t.shape.begin(), t.shape.end()), out);
 }
 
+// The bridge of the golden tests gives temperatures to the kernel; here the policy's text has them.
+std::string text_with_temperature(const Case& c) {
+  std::string text = golden::policy_text(c);
+  const size_t at = text.find("attention:");
+  if (c.number("temperature") != 1 && at != std::string::npos) {
+    text.insert(at + 10, "temperature=" + std::to_string(c.number("temperature")) + ",");
+  }
+  return text;
+}
+
 void check(const Case& c, const std::string& path) {
   std::vector<std::pair<std::string, std::string>> arrays = {{"K", heads_first(c["K"])}, {"V", heads_first(c["V"])}};
   if (c.has("Q")) arrays.emplace_back("Q", as_is(c["Q"]));
   std::ofstream(path, std::ios::binary) << cli::npz_bytes(arrays);
-  const Outcome o = vase("select --json --in " + path + " --policy '" + golden::policy_text(c) + "' --kv-budget " +
+  const Outcome o = vase("select --json --in " + path + " --policy '" + text_with_temperature(c) + "' --kv-budget " +
                          std::to_string(c.param("M")) + " --kv-buffer " + std::to_string(c.param("R")));
   ASSERT_EQ(o.code, 0) << o.err;
   const auto heads = nlohmann::json::parse(o.out)["heads"];
