@@ -66,7 +66,7 @@ struct VASE_API PolicyScratch {
   std::vector<float> draws;             // [n]
   std::vector<double> keys;             // [n]
   std::vector<float> row;               // [padded head_dim] one decoded row
-  std::vector<float> gaussian;          // [head_dim][sketch]
+  std::vector<float> gaussian;          // [head_dim][sketch], and a tail that the kernels may read
   std::vector<float> work;              // [work_for()] vectors and logits of scores from stored queries or rotations
   // Counters, over the life of the scratch.
   uint64_t nonfinite_scores = 0;        // scores that were NaN or infinite; NaN never wins a selection

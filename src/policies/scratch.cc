@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kernels/leverage/leverage.h"
 #include "kernels/query_scores/query_scores.h"
 #include "policies/query_work.h"
 #include "vase/policy.h"
@@ -12,12 +13,14 @@ void grow(std::vector<T>& v, size_t size) {
   if (v.size() < size) v.resize(size);
 }
 
+size_t gaussian_floats(int head_dim, int sketch) { return static_cast<size_t>(head_dim) * sketch + kernels::kSketchTail; }
+
 }  // namespace
 
 void PolicyScratch::reserve(int slots, int head_dim, int sketch, size_t work_floats) {
   const size_t n = kernels::results_row(slots);
   for (auto* v : {&scores, &log_weight, &mixed, &term, &shared, &draws, &energy}) grow(*v, n);
-  grow(gaussian, static_cast<size_t>(head_dim) * sketch);
+  grow(gaussian, gaussian_floats(head_dim, sketch));
   grow(row, padded_row(head_dim));
   grow(work, work_floats);
   grow(keys, n);
@@ -28,7 +31,7 @@ void PolicyScratch::reserve(int slots, int head_dim, int sketch, size_t work_flo
 
 size_t PolicyScratch::bytes_for(int slots, int head_dim, int sketch, size_t work) {
   const size_t per_slot = sizeof(float) * 7 + sizeof(double) + sizeof(uint8_t) + sizeof(uint32_t) * 2;
-  return kernels::results_row(slots) * per_slot + sizeof(float) * (size_t(head_dim) * sketch + padded_row(head_dim) + work);
+  return kernels::results_row(slots) * per_slot + sizeof(float) * (gaussian_floats(head_dim, sketch) + padded_row(head_dim) + work);
 }
 
 size_t PolicyScratch::work_for(const PolicyNeeds& needs, int group, int slots, int head_dim) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -13,9 +14,15 @@
 namespace vase::kernels {
 namespace {
 
+// What lies behind G may be anything.
+std::vector<float> with_tail(std::vector<float> gaussian) {
+  gaussian.resize(gaussian.size() + kSketchTail, std::numeric_limits<float>::quiet_NaN());
+  return gaussian;
+}
+
 TEST(Leverage, HandComputed) {
   const std::vector<float> row = {1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-  const std::vector<float> gaussian = {1, 0, -1, 3, 1, 0};  // [2][3]: row^T G = (7, 2, -1)
+  const std::vector<float> gaussian = with_tail({1, 0, -1, 3, 1, 0});  // [2][3]: row^T G = (7, 2, -1)
   const RowsView view{row.data(), 64, RowType::kF32, 2, nullptr};
   float energy = 0;
   sketched_energy(Path::kReference, view, gaussian, 3, {&energy, 1});
@@ -37,6 +44,7 @@ TEST(Leverage, FusedEqualsReference) {
         std::normal_distribution<float> normal;
         std::vector<float> gaussian(width * columns);
         for (float& g : gaussian) g = normal(random);
+        gaussian = with_tail(gaussian);
         std::vector<float> expected(count), actual(count);
         sketched_energy(Path::kReference, rows.view, gaussian, columns, expected);
         on_every_target([&] {
@@ -74,7 +82,7 @@ TEST(Leverage, IdentitySketchIsTheRowEnergy) {
   std::vector<float> identity(64 * 64), sketched(37), exact(37);
   for (int i = 0; i < 64; ++i) identity[i * 64 + i] = 1;
   on_every_target([&] {
-    sketched_energy(Path::kFused, rows.view, identity, 64, sketched);
+    sketched_energy(Path::kFused, rows.view, with_tail(identity), 64, sketched);
     row_energy(rows.view, exact);
     for (int i = 0; i < 37; ++i) ASSERT_NEAR(sketched[i], exact[i], 1e-5 * exact[i]);
   });

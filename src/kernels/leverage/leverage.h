@@ -9,7 +9,10 @@
 
 namespace vase::kernels {
 
-// energy has one element per candidate; rows may be indexed through rows.slots. columns in 1 .. 64.
+// Floats behind G that must be readable, of any content, so that a vector of columns may hang over its end.
+inline constexpr int kSketchTail = 32;
+
+// gaussian: head_dim * columns floats and kSketchTail more. energy has one element per candidate; rows may be indexed through rows.slots. columns in 1 .. 64.
 void sketched_energy(Path path, const RowsView& rows, std::span<const float> gaussian, int columns,
                      std::span<float> energy);
 

@@ -1,4 +1,4 @@
-// Row energies on Highway. Four rows at a time share every load of G.
+// Row energies on Highway. Several rows at a time share every load of G.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/leverage/simd.cc"
 #include <hwy/foreach_target.h>
@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "kernels/leverage/fused.h"
+#include "kernels/leverage/leverage.h"
 #include "kernels/rows-inl.h"
 #include "kernels/simd_target.h"
 
@@ -19,50 +20,53 @@ using kernels::HWY_NAMESPACE::F32;
 using kernels::HWY_NAMESPACE::F32V;
 using kernels::HWY_NAMESPACE::kLanes;
 using kernels::HWY_NAMESPACE::load_row;
-inline constexpr int kRowTile = 4;
-inline constexpr int kColumnTile = 2;  // vectors of columns
-inline constexpr int kBlock = 128;     // channels decoded at a time
+inline constexpr int kRowTile = kLanes == 16 ? 8 : 4;  // with kColumnTile, what fits into the registers
+inline constexpr int kColumnTile = 2;                  // vectors of columns
+inline constexpr int kBlock = 128;                     // channels decoded at a time
+static_assert(kColumnTile * kLanes <= kSketchTail);
 
-// G [head_dim][columns]; columns behind the last one read as 0.
-struct Sketch {
-  const float* data;
-  int head_dim, columns;
-
-  HWY_INLINE F32V load(F32 d, int channel, int column) const {
-    const int left = std::clamp(columns - column, 0, kLanes);
-    const size_t begin = size_t(channel) * columns + column;
-    const float* at = data + begin;
-    if (left == kLanes) return hn::LoadU(d, at);
-    if (begin + kLanes <= size_t(head_dim) * columns) {
-      return hn::IfThenElseZero(hn::FirstN(d, left), hn::LoadU(d, at));
+// The columns [first, first + kColumnTile * kLanes) of G [head_dim][columns]; those behind the last one read as 0.
+class ColumnTile {
+ public:
+  ColumnTile(const float* gaussian, int columns, int first) : at_(gaussian + first), columns_(columns) {
+    const F32 d;
+    for (int c = 0; c < kColumnTile; ++c) {
+      const int left = std::clamp(columns - first - c * kLanes, 0, kLanes);
+      inside_[c] = hn::FirstN(d, left);
     }
-    HWY_ALIGN float copy[kLanes] = {};
-    for (int j = 0; j < left; ++j) copy[j] = at[j];
-    return hn::Load(d, copy);
   }
+
+  HWY_INLINE F32V load(F32 d, int channel, int c) const {
+    return hn::IfThenElseZero(inside_[c], hn::LoadU(d, at_ + size_t(channel) * columns_ + c * kLanes));
+  }
+
+ private:
+  const float* at_;
+  int columns_;
+  hn::Mask<F32> inside_[kColumnTile];
 };
 
-// Energies of `count` <= kRowTile rows over the columns [first, first + kColumnTile * kLanes), added to
-// energy.
-void add_energy(const RowsView& rows, size_t row0, int count, const Sketch& sketch, int first,
-                float* energy) {
+// Energies of `count` <= kRowTile rows over the columns of a tile, added to energy.
+void add_energy(const RowsView& rows, size_t row0, int count, const ColumnTile& tile, float* energy) {
   const F32 d;
   HWY_ALIGN float channels[kRowTile][kBlock];
   F32V sum[kRowTile][kColumnTile];
   for (auto& row : sum) {
     for (auto& v : row) v = hn::Zero(d);
   }
-  for (int begin = 0; begin < sketch.head_dim; begin += kBlock) {
-    const int n = std::min(kBlock, sketch.head_dim - begin);
+  for (int begin = 0; begin < rows.width; begin += kBlock) {
+    const int n = std::min(kBlock, rows.width - begin);
     for (int r = 0; r < kRowTile; ++r) {
       const void* row = rows.row(row0 + std::min(r, count - 1));
       for (int i = 0; i < n; i += kLanes)
         hn::Store(load_row(d, row, rows.type, begin + i), d, channels[r] + i);
     }
     for (int i = 0; i < n; ++i) {
-      for (int c = 0; c < kColumnTile; ++c) {
-        const F32V g = sketch.load(d, begin + i, first + c * kLanes);
-        for (int r = 0; r < kRowTile; ++r) sum[r][c] = hn::MulAdd(hn::Set(d, channels[r][i]), g, sum[r][c]);
+      F32V g[kColumnTile];
+      for (int c = 0; c < kColumnTile; ++c) g[c] = tile.load(d, begin + i, c);
+      for (int r = 0; r < kRowTile; ++r) {
+        const F32V x = hn::Set(d, channels[r][i]);
+        for (int c = 0; c < kColumnTile; ++c) sum[r][c] = hn::MulAdd(x, g[c], sum[r][c]);
       }
     }
   }
@@ -75,12 +79,11 @@ void add_energy(const RowsView& rows, size_t row0, int count, const Sketch& sket
 
 void SketchedEnergy(const RowsView& rows, const float* gaussian, int columns, float* energy, size_t count) {
   note_simd_target(HWY_TARGET);
-  const Sketch sketch{gaussian, rows.width, columns};
   std::fill_n(energy, count, 0.0f);
-  for (size_t i = 0; i < count; i += kRowTile) {
-    const int tile = static_cast<int>(std::min<size_t>(kRowTile, count - i));
-    for (int first = 0; first < sketch.columns; first += kColumnTile * kLanes) {
-      add_energy(rows, i, tile, sketch, first, energy + i);
+  for (int first = 0; first < columns; first += kColumnTile * kLanes) {
+    const ColumnTile tile(gaussian, columns, first);
+    for (size_t i = 0; i < count; i += kRowTile) {
+      add_energy(rows, i, static_cast<int>(std::min<size_t>(kRowTile, count - i)), tile, energy + i);
     }
   }
 }

@@ -52,8 +52,9 @@ void Leverage::energies(const HeadView& head, RandomDraws& draws, PolicyScratch&
     kernels::row_energy(head.values, values);
     return;
   }
-  const auto gaussian = std::span(scratch.gaussian).first(static_cast<size_t>(head.keys.width) * sketch_);
-  draws.gaussian(resample_, gaussian);
+  const size_t size = static_cast<size_t>(head.keys.width) * sketch_;
+  const auto gaussian = std::span(scratch.gaussian).first(size + kernels::kSketchTail);
+  draws.gaussian(resample_, gaussian.first(size));
   kernels::sketched_energy(kernels::Path::kFused, head.keys, gaussian, sketch_, keys);
   kernels::sketched_energy(kernels::Path::kFused, head.values, gaussian, sketch_, values);
 }
