@@ -97,6 +97,8 @@ const PolicyInfo* find_file_preset(std::string_view name) {
   static const std::vector<PolicyInfo> kPresets = {
       {"seer-attention", "keeps every token, reads the blocks that a trained gate chooses", "arXiv 2506.08889",
        "read=seer:gates=FILE"},
+      {"triattention", "keeps the prompt and the top by attention of the model's typical query, alike in all layers",
+       "arXiv 2604.04921", "protect=prompt score=triattention:stats=FILE select=top share=model"},
   };
   return find(kPresets, name);
 }

@@ -132,6 +132,7 @@ TEST(ParseErrors, PointAtTheWordAndNameTheNearest) {
       {"read=quest select=top", {"character 12:", "takes no select"}},
       {"quest protect+=prompt", {"character 7:", "takes no protect"}},
       {"seer-attention", {"character 1:", "needs a file", "read=seer:gates=FILE"}},
+      {"triattention", {"character 1:", "needs a file", "protect=prompt score=triattention:stats=FILE"}},
       {"read=seer", {"needs gates=FILE"}},
       {"protect=sinks:4,,prompt score=uniform", {"character 17:", "rule of protection ''"}},
   };

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "kernels/rotation/rotation.h"
+#include "policies/model_heads.h"
 #include "policies/parts.h"
+#include "policies/score/softmax.h"
 #include "vase/error.h"
 
 namespace vase {
@@ -40,18 +42,6 @@ void unrotate(const Rope& rope, int position, std::span<float> turn, std::span<f
   rotate(rope, -position, turn, row);
   if (rope.magnitude == 1) return;
   for (float& x : row.first(2 * rope.frequencies.size())) x /= rope.magnitude;
-}
-
-void softmax(std::span<float> logits) {
-  const float top = *std::ranges::max_element(logits);
-  double sum = 0;
-  for (float& x : logits) sum += x = std::exp(x - top);
-  for (float& x : logits) x = static_cast<float>(x / sum);
-}
-
-std::string shape_text(const ModelHeads& h) {
-  return std::to_string(h.layers) + " layers x " + std::to_string(h.kv_heads) + " KV heads x " +
-         std::to_string(h.group) + " query heads of " + std::to_string(h.head_dim) + " channels";
 }
 
 }  // namespace
@@ -117,13 +107,9 @@ ReadChoice SeerAttention::choice(int budget) const {
 }
 
 void SeerAttention::check(const ModelHeads& heads) const {
-  const ModelHeads& own = gates_.heads;
-  if (own.layers == heads.layers && own.kv_heads == heads.kv_heads && own.group == heads.group &&
-      own.head_dim == heads.head_dim) {
-    return;
-  }
-  throw Error(ErrorCode::kUsage, "the gates in " + path_ + " were made for " + shape_text(own) + "; this model has " +
-                                     shape_text(heads) + ". Distil gates for it with scripts/distil_gates.py");
+  if (same_heads(gates_.heads, heads)) return;
+  throw Error(ErrorCode::kUsage, "the gates in " + path_ + " were made for " + heads_text(gates_.heads) +
+                                     "; this model has " + heads_text(heads) + ". Distil gates for it with scripts/distil_gates.py");
 }
 
 std::string SeerAttention::text() const {

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "kernels/query_scores/query_scores.h"
+#include "policies/model_heads.h"
 #include "policies/parts.h"
 #include "policies/query_work.h"
 #include "policies/rope_turns.h"
@@ -47,19 +48,11 @@ class TriAttention final : public Scorer {
   TriStats stats_;
 };
 
-std::string shape_text(const ModelHeads& h) {
-  return std::to_string(h.layers) + " layers of " + std::to_string(h.kv_heads) + " KV heads by " + std::to_string(h.group) +
-         ", head_dim " + std::to_string(h.head_dim);
-}
-
 void TriAttention::check(const ModelHeads& heads) const {
-  const ModelHeads& own = stats_.heads;
-  if (own.layers == heads.layers && own.kv_heads == heads.kv_heads && own.group == heads.group &&
-      own.head_dim == heads.head_dim) {
-    return;
-  }
-  throw Error(ErrorCode::kUsage, "TriAttention statistics '" + file_ + "' were made for a model with " + shape_text(own) +
-                                     "; this one has " + shape_text(heads) + "; make them with this model");
+  if (same_heads(stats_.heads, heads)) return;
+  throw Error(ErrorCode::kUsage, "TriAttention statistics '" + file_ + "' were made for a model with " +
+                                     heads_text(stats_.heads) + "; this one has " + heads_text(heads) +
+                                     "; make them with this model");
 }
 
 // The rotation is known only here.
@@ -70,7 +63,7 @@ void TriAttention::check_view(const HeadView& head) const {
       head.rope.adjacent == stats_.adjacent) {
     return;
   }
-  throw Error(ErrorCode::kUsage, "TriAttention statistics '" + file_ + "' were made for a model with " + shape_text(own) +
+  throw Error(ErrorCode::kUsage, "TriAttention statistics '" + file_ + "' were made for a model with " + heads_text(own) +
                                      " and " + std::to_string(stats_.pairs) + (stats_.adjacent ? " adjacent" : " halved") +
                                      " pairs of channels; make them with this model");
 }
