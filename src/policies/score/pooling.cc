@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace vase {
 namespace {
@@ -11,7 +10,8 @@ void max7(std::span<const float> in, std::span<float> out) {
   constexpr int kReach = 3;
   const int n = static_cast<int>(in.size());
   for (int j = 0; j < n; ++j) {
-    out[j] = std::numeric_limits<float>::quiet_NaN();
+    out[j] = in[j];
+    if (std::isnan(in[j])) continue;
     for (int i = std::max(0, j - kReach); i <= std::min(n - 1, j + kReach); ++i) out[j] = std::fmax(out[j], in[i]);
   }
 }
