@@ -30,7 +30,7 @@ const std::vector<PolicyInfo>& Policy::presets() {
        "protect=recent:50% score=lifetime-attention select=top"},
       {"caote", "keeps the top by the change of the attention output", "CAOTE; arXiv 2609.03430", "score=caote select=top"},
       {"expected-attention", "keeps the top by attention to come times value norm", "arXiv 2510.00636",
-       "protect=sinks:4 score=expected-attention:queries=32,future=512 select=top"},
+       "protect=sinks:4 score=expected-attention:queries=16,future=512 select=top"},
       {"lazy-eviction", "keeps what is due to be used again", "arXiv 2506.15969", "score=recurrence select=top"},
       {"r-kv", "keeps the top by window attention less redundancy, as ported to decoding", "arXiv 2505.24133, 2606.03928",
        "score=0.5*attention-0.5*redundancy select=top"},
@@ -93,14 +93,16 @@ const PolicyInfo* find(const std::vector<PolicyInfo>& presets, std::string_view 
 
 const PolicyInfo* find_preset(std::string_view name) { return find(Policy::presets(), name); }
 
-const PolicyInfo* find_file_preset(std::string_view name) {
+const std::vector<PolicyInfo>& file_presets() {
   static const std::vector<PolicyInfo> kPresets = {
       {"seer-attention", "keeps every token, reads the blocks that a trained gate chooses", "arXiv 2506.08889",
        "read=seer:gates=FILE"},
       {"triattention", "keeps the prompt and the top by attention of the model's typical query, alike in all layers",
        "arXiv 2604.04921", "protect=prompt score=triattention:stats=FILE select=top share=model"},
   };
-  return find(kPresets, name);
+  return kPresets;
 }
+
+const PolicyInfo* find_file_preset(std::string_view name) { return find(file_presets(), name); }
 
 }  // namespace vase

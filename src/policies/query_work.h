@@ -32,7 +32,8 @@ class QueryWork {
   size_t logits_row() const { return row_; }                                     // floats from one head's logits to the next
   float* logits(float* work) const { return work; }                              // [at least G][logits_row()]
   float* vectors(float* work) const { return work + rows_ * row_; }              // [vectors_][padded head_dim]
-  float* chunk(float* work) const { return vectors(work) + vectors_ * padded_; }  // kChunk numbers per vector and channel
+  float* chunk(float* work) const { return vectors(work) + vectors_ * padded_; }  // kChunk numbers per vector and channel, and so
+                                                                                  // a sketch of 64 columns with its tail
 
  private:
   int group_, rows_;

@@ -148,7 +148,7 @@ TEST(ExpectedAttention, ABrokenKeySpoilsNoOtherAndTiesKeepTheOldest) {
 }
 
 TEST(ExpectedAttention, TextNeedsAndRange) {
-  EXPECT_EQ(Policy::parse("score=expected-attention").text(), "score=expected-attention:queries=32,future=512 select=top");
+  EXPECT_EQ(Policy::parse("score=expected-attention").text(), "score=expected-attention:queries=16,future=512 select=top");
   const Policy policy = Policy::parse("score=expected-attention:epsilon=0.01,future=9,queries=5");
   EXPECT_EQ(policy.text(), "score=expected-attention:queries=5,future=9,epsilon=0.01 select=top");
   EXPECT_EQ(policy.needs().queries, 5);

@@ -5,13 +5,14 @@
 //   s_j = (mean over the group of softmax_j e_j + epsilon) |v_j|_2.
 // The covariance is never formed: k^T R Sigma R^T k = mean over queries of (k . R (q - mu))^2. Positions 0 to 3 have no part
 // in the softmax, so their share is 0; protect them by sinks:4. A slot's log-weight is added to its e_j.
-//   queries  newest tokens whose queries are used, 1 to 512, default 32
+//   queries  newest tokens whose queries are used, 1 to 512, default 16
 //   future   positions to come, 1 to 65536, default 512
 //   epsilon  0 to 1, default 0
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "kernels/leverage/leverage.h"
 #include "kernels/query_scores/query_scores.h"
 #include "kernels/row_distance/row_distance.h"
 #include "policies/parts.h"
@@ -21,7 +22,7 @@
 namespace vase {
 namespace {
 
-constexpr int kDefaultQueries = 32, kDefaultFuture = 512;
+constexpr int kDefaultQueries = 16, kDefaultFuture = 512;
 constexpr int kSinks = 4;
 
 class ExpectedAttention final : public Scorer {
@@ -84,19 +85,22 @@ void ExpectedAttention::load_moments(const HeadView& head, int g, size_t padded,
   centre(used, padded, 1 / std::sqrt(2.0 * width * std::max(used, 1)), 1 / std::sqrt(static_cast<double>(width)), vectors);
 }
 
-// logits[j] = e_j of the first `count` keys.
-void expected_logits(const HeadView& head, int used, const float* vectors, size_t padded, float* chunk, int count,
-                     float* logits) {
-  constexpr int kChunk = QueryWork::kChunk;
-  for (int first = 0; first < count; first += kChunk) {
-    const int n = std::min(kChunk, count - first);
-    kernels::row_dots(kernels::Path::kFused, {vectors, (used + 1) * padded}, used + 1, kernels::rows_from(head.keys, first),
-                      n, chunk, kChunk);
-    float* const e = chunk + used * kChunk;
-    for (int w = 0; w < used; ++w) {
-      for (int i = 0; i < n; ++i) e[i] += chunk[w * kChunk + i] * chunk[w * kChunk + i];
+// logits[j] = e_j of every candidate. The squares of the products with many vectors are the energy of a sketch, whose
+// columns are the vectors. sketch, energy: memory for a pass over at most kColumns of them.
+void expected_logits(const HeadView& head, int used, const float* vectors, size_t padded, float* sketch,
+                     std::span<float> energy, std::span<float> logits) {
+  constexpr int kColumns = 64;
+  const int width = head.keys.width;
+  kernels::row_dots(kernels::Path::kFused, {vectors + used * padded, padded}, 1, head.keys, head.candidates(), logits.data(),
+                    kernels::results_row(logits.size()));
+  for (int first = 0; first < used; first += kColumns) {
+    const int columns = std::min(kColumns, used - first);
+    for (int c = 0; c < width; ++c) {
+      for (int w = 0; w < columns; ++w) sketch[c * columns + w] = vectors[(first + w) * padded + c];
     }
-    std::copy_n(e, n, logits + first);
+    const size_t floats = size_t(width) * columns + kernels::kSketchTail;
+    kernels::sketched_energy(kernels::Path::kFused, head.keys, {sketch, floats}, columns, energy);
+    for (size_t j = 0; j < logits.size(); ++j) logits[j] += energy[j];
   }
 }
 
@@ -109,7 +113,7 @@ void ExpectedAttention::score(const HeadView& head, RandomDraws&, PolicyScratch&
   std::fill(shares.begin(), shares.end(), 0.0f);
   for (int g = 0; g < head.group; ++g) {
     load_moments(head, g, work.padded(), vectors);
-    expected_logits(head, used, vectors, work.padded(), work.chunk(memory), head.candidates(), logits.data());
+    expected_logits(head, used, vectors, work.padded(), work.chunk(memory), out, logits);
     for (size_t j = 0; j < out.size(); ++j) {
       if (!head.log_weight.empty()) logits[j] += head.log_weight[j];
       if (head.positions[j] < kSinks) logits[j] = -std::numeric_limits<float>::infinity();
@@ -123,7 +127,7 @@ void ExpectedAttention::score(const HeadView& head, RandomDraws&, PolicyScratch&
 }
 
 constexpr PartInfo::Parameter kParameters[] = {
-    {"queries", "32", "1 to 512 tokens", "newest tokens whose queries are used"},
+    {"queries", "16", "1 to 512 tokens", "newest tokens whose queries are used"},
     {"future", "512", "1 to 65536 positions", "positions to come over which the rotation is averaged"},
     {"epsilon", "0", "0 to 1", "added to the probability"},
 };
