@@ -19,7 +19,7 @@ size_t blocks_for(const CacheShape& shape, const ReadingSetup& setup) {
 size_t largest_choice(const CacheShape& shape, const ReadingSetup& setup) {
   const ReadChoice choice = setup.reader->choice(setup.budget);
   if (choice.threshold) return shape.capacity;
-  const size_t blocks = choice.blocks + (choice.last_among_them ? 0 : 1);
+  const size_t blocks = std::max(choice.blocks, 0) + (choice.last_among_them && choice.blocks > 0 ? 0 : 1);  // never none
   return std::min<size_t>(shape.capacity, blocks * setup.reader->block());
 }
 
@@ -57,6 +57,7 @@ size_t ReadingAttention::Thread::bytes() const {
 ReadingAttention::ReadingAttention(SlotCache& cache, const ReadingSetup& setup)
     : cache_(cache),
       setup_(setup),
+      choice_(setup.reader->choice(setup.budget)),
       summary_floats_(setup.reader->summary_floats(setup.heads)),
       blocks_(blocks_for(cache.shape(), setup)),
       summaries_(summary_bytes_for(cache.shape(), setup)),
@@ -202,7 +203,7 @@ std::span<const uint8_t> ReadingAttention::choose(const kernels::SlotAttentionAr
     return {};
   }
   thread.nonfinite_scores += std::ranges::count_if(scores, [](float score) { return !std::isfinite(score); });
-  return choose_blocks(setup_.reader->choice(setup_.budget), scores, thread.choice);
+  return choose_blocks(choice_, scores, thread.choice);
 }
 
 // Copies the rows of the marked blocks, in ascending position; returns how many.

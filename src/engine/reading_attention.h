@@ -78,6 +78,7 @@ class ReadingAttention final : public StepAttention {
 
   SlotCache& cache_;
   ReadingSetup setup_;
+  ReadChoice choice_;               // of every token; asked for once, as a reader may throw
   size_t summary_floats_, blocks_;  // of one block; of one head
   HugeBuffer summaries_;            // [layers][sequences][KV heads][blocks][summary floats]
   std::vector<std::unique_ptr<Thread>> threads_;

@@ -25,7 +25,8 @@ constexpr int kBlock = 4;
 class ScriptedReader final : public Reader {
  public:
   using Score = std::function<float(int block, int tokens)>;
-  explicit ScriptedReader(Score score, int dense_layers = 0) : score_(std::move(score)), dense_layers_(dense_layers) {}
+  explicit ScriptedReader(Score score, int dense_layers = 0, bool last_among_them = false)
+      : score_(std::move(score)), dense_layers_(dense_layers), last_among_them_(last_among_them) {}
   int block() const override { return kBlock; }
   int dense_layers() const override { return dense_layers_; }
   int summary_floats(const ModelHeads&) const override { return 1; }
@@ -38,12 +39,15 @@ class ScriptedReader final : public Reader {
       out[b] = score_(b, view.tokens);
     }
   }
-  ReadChoice choice(int budget) const override { return {.blocks = budget / kBlock, .threshold = {}}; }
+  ReadChoice choice(int budget) const override {
+    return {.blocks = budget / kBlock, .last_among_them = last_among_them_, .threshold = {}};
+  }
   std::string text() const override { return "scripted"; }
 
  private:
   Score score_;
   int dense_layers_;
+  bool last_among_them_;
 };
 
 // Drives ReadingAttention with made-up q, k, v.
@@ -150,6 +154,15 @@ TEST(Reading, ReadsTheChosenBlocksAndTheLast) {
       driver.expect_reads(out, layer, 5, head, 15, blocks({1, 3}, 16));
       driver.expect_reads(out, layer, 6, head, 16, blocks({1, 3, 4}, 17));
     }
+  }
+}
+
+// A budget of less than a block: the last block is read all the same, and has room, whether it counts or not.
+TEST(Reading, ABudgetWithoutABlockReadsTheLastOne) {
+  for (const bool last_among_them : {false, true}) {
+    const auto likes_the_first = [](int block, int) { return -float(block); };
+    ReadingDriver driver(Policy(std::make_shared<ScriptedReader>(likes_the_first, 0, last_among_them)), 3, 1);
+    driver.expect_reads(driver.step(10), 1, 9, 3, 9, blocks({2}, 10));
   }
 }
 
