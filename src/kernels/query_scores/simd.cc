@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "base/half.h"
 #include "kernels/query_scores/fused.h"
+#include "kernels/row_element.h"
 #include "kernels/simd_target.h"
 #include "kernels/slot_attention/softmax-inl.h"
 #include "kernels/slot_attention/tiles-inl.h"
@@ -92,11 +92,6 @@ void RowDots(const float* vectors, int count, const RowsView& rows, int n, float
   }
 }
 
-HWY_INLINE float element(const RowsView& rows, int i, int channel) {
-  if (rows.type == RowType::kF32) return static_cast<const float*>(rows.row(i))[channel];
-  return from_half(static_cast<const uint16_t*>(rows.row(i))[channel]);
-}
-
 // Pairs (f, f + pairs) in whole vectors while both halves lie in the row. Returns how many pairs it did.
 HWY_INLINE int half_magnitudes(const RowsView& rows, int i, int pairs, float* out) {
   const F32 d;
@@ -130,7 +125,8 @@ void PairMagnitudes(const RowsView& rows, int n, int pairs, bool adjacent, float
   for (int i = 0; i < n; ++i, out += padded) {
     int f = adjacent ? adjacent_magnitudes(rows, i, pairs, out) : half_magnitudes(rows, i, pairs, out);
     for (; f < pairs; ++f) {
-      const float a = element(rows, i, adjacent ? 2 * f : f), b = element(rows, i, adjacent ? 2 * f + 1 : f + pairs);
+      const float a = row_element(rows, i, adjacent ? 2 * f : f);
+      const float b = row_element(rows, i, adjacent ? 2 * f + 1 : f + pairs);
       out[f] = std::sqrt(a * a + b * b);
     }
     std::fill(out + pairs, out + padded, 0.0f);
