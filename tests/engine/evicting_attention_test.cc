@@ -16,7 +16,11 @@ namespace {
 using test::Driver;
 using test::FakeModel;
 
-const char* const kPolicies[] = {"vase-attnv", "vase-dkv", "curdkv", "snapkv", "random", "random-prompt"};
+// Every record of attention, stored queries and log-weights are among what they need.
+const char* const kPolicies[] = {"vase-attnv",    "vase-dkv",      "curdkv",          "snapkv",
+                                 "random",        "random-prompt", "snapkv-prompt",   "score=attention:form=max",
+                                 "h2o",           "lazy-eviction", "r-kv-original",   "vase-attnv-weighted",
+                                 "snapkv-decode", "tova share=head"};
 
 CacheOptions budget(int m, int r) { return {.budget = m, .buffer = r}; }
 
@@ -90,6 +94,26 @@ TEST(EvictingAttention, ChunksEqualTokenByToken) {
       }
       EXPECT_EQ(a.used, b.used);
       EXPECT_EQ(a.evictions, b.evictions);
+    }
+  }
+}
+
+// Acceptance test 2: without smoothing, the order in which slots are gathered changes neither what is kept nor what attention
+// gives.
+TEST(EvictingAttention, GatherOrderChangesNothingWithoutSmoothing) {
+  for (const std::string policy : {"protect=sinks:4,value:25% score=attention:smooth=off select=sample", "vase-dkv", "h2o",
+                                   "score=recurrence", "protect=prompt score=key-diff",
+                                   "score=attention:form=rms,smooth=off select=sample:floor=0.1,weights=on"}) {
+    CacheOptions cache = budget(48, 16);
+    cache.key_type = cache.value_type = RowType::kF32;
+    Driver by_position(FakeModel{}, policy, cache, {.threads = 1});
+    Driver by_score(FakeModel{}, policy + " order=score", cache, {.threads = 1});
+    Sequence a = by_position.start(0, 0, 10), b = by_score.start(0, 0, 10);
+    EXPECT_LT(largest_difference(feed(by_position, a, 300, 1), feed(by_score, b, 300, 1)), 1e-5) << policy;
+    for (int h = 0; h < 2; ++h) {
+      auto kept = by_score.kept(1, 0, h);
+      std::ranges::sort(kept);
+      EXPECT_EQ(kept, by_position.kept(1, 0, h)) << policy;
     }
   }
 }

@@ -1,5 +1,5 @@
 // What breaks in comparable software, tried on this engine: short prompts, endless texts, many requests, positions beyond
-// training, every combination of cache type, policy and family.
+// training, every preset, every combination of cache type and family.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -45,7 +45,26 @@ TEST(FieldCases, PromptShorterThanTheBuffer) {
   }
 }
 
-// Every cache type, policy and family runs for three times its capacity.
+// Every preset runs for three times its capacity, over rows of both types.
+TEST(FieldCases, EveryPresetRuns) {
+  const TinyModel file{TinyOptions{.query_heads = 4, .kv_heads = 2, .head_dim = 32}};
+  const auto model = Model::load(file.path());
+  for (const PolicyInfo& preset : Policy::presets()) {
+    SCOPED_TRACE(preset.name);
+    Engine engine(model, Policy::parse(preset.name),
+                  {.budget = 40, .buffer = 16, .key_type = RowType::kF16, .value_type = RowType::kF32, .context = 200},
+                  {.threads = 1});
+    const auto session = engine.submit(test::tiny_text(5), options(3 * 56));
+    while (engine.step({}) > 0) {
+    }
+    const Counters c = session->counters();
+    EXPECT_EQ(c.tokens_seen, 5 + 3 * 56 - 1);
+    EXPECT_EQ(c.slots_used, Policy::parse(preset.name).evicts() ? 40 + (c.tokens_seen - 40) % 16 : c.tokens_seen);
+    EXPECT_EQ(engine.nonfinite_scores(), 0u);
+  }
+}
+
+// Every cache type and family, with each kind of policy.
 TEST(FieldCases, EveryCombinationRuns) {
   for (const char* family : {"llama", "qwen2", "qwen3"}) {
     const TinyModel file{TinyOptions{.family = family, .query_heads = 2, .kv_heads = 1, .head_dim = 32}};
