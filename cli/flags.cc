@@ -27,6 +27,16 @@ std::string shown(double value) {
   return value < 1e-3 ? formatted("%.6f", value) : formatted("%.6g", value);
 }
 
+// "uniform", "pyramid" or "pyramid:BETA".
+void parse_layers(const std::string& text, CacheOptions& options) {
+  const size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  if (name != "pyramid" && text != "uniform") fail_unknown("value of --kv-layers", text, {"uniform", "pyramid"});
+  options.layer_budgets = name == "pyramid" ? LayerBudgets::kPyramid : LayerBudgets::kUniform;
+  if (colon == std::string::npos) return;
+  options.pyramid_beta = static_cast<float>(parse_number("the beta of --kv-layers", text.substr(colon + 1), 1, 1000));
+}
+
 RowType parse_row_type(const std::string& name) {
   if (name == "f16") return RowType::kF16;
   if (name == "f32") return RowType::kF32;
@@ -166,6 +176,10 @@ void CacheFlags::add_slots(CLI::App& app) {
   add_integer(app, "--kv-period", options.period, 1, 1 << 16,
               "tokens from one eviction to the next; absent: as many as --kv-buffer");
   add_call(
+      app, "--kv-layers", [this](const std::string& text) { parse_layers(text, options); },
+      "budgets of layers: uniform, or pyramid:BETA, falling to (budget - buffer) / BETA + buffer in the last; BETA 20 when "
+      "absent (uniform)");
+  add_call(
       app, "--kv-type",
       [this](const std::string& text) {
         const size_t comma = text.find(',');
@@ -209,7 +223,7 @@ Policy CacheFlags::parse_policy() const {
 }
 
 void CacheFlags::refuse_idle(const CLI::App& app, bool reads) const {
-  for (const char* flag : {"--kv-budget", "--kv-buffer", "--kv-period", "--protect", "--prefill", "--trigger",
+  for (const char* flag : {"--kv-budget", "--kv-buffer", "--kv-period", "--kv-layers", "--protect", "--prefill", "--trigger",
                            "--positions"}) {
     const CLI::Option* option = app.get_option_no_throw(flag);
     if (option && option->count() > 0) {

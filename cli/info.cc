@@ -33,7 +33,7 @@ std::vector<Row> plan_rows(const ModelShape& shape, const Policy& policy, const 
   cache.budget_mib = 0;
   for (const int budget : kBudgets) {
     const bool there = requested && rows.front().plan.budget == budget;
-    if (!policy.evicts() || there || budget < policy.smallest_budget(cache.buffer)) continue;
+    if (!policy.evicts() || there || budget < smallest_budget(shape, policy, cache)) continue;
     cache.budget = budget;
     rows.push_back({std::to_string(budget), plan_memory(shape, policy, cache, {})});
   }

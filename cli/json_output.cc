@@ -11,6 +11,7 @@ json memory_json(const MemoryPlan& plan) {
   return {{"bytes", plan.bytes()},           {"formula", plan.formula()},
           {"layers", plan.layers},           {"kv_heads", plan.kv_heads},
           {"sequences", plan.sequences},     {"budget", plan.budget},
+          {"first_budget", plan.first_budget}, {"last_budget", plan.last_budget},
           {"read", plan.read},               {"summary_bytes", plan.summaries},
           {"buffer", plan.buffer},           {"capacity", plan.capacity},
           {"key_row_bytes", plan.key_row},   {"value_row_bytes", plan.value_row},

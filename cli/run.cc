@@ -51,7 +51,7 @@ void print_warnings(const RunOptions& options, const Model& model, const Engine&
   const MemoryPlan& plan = engine.memory();
   const Policy& policy = engine.policy();
   if (policy.evicts()) {
-    const int keep = plan.budget - plan.buffer;
+    const int keep = plan.last_budget - plan.buffer;
     const int room = policy.protects_prompt() ? keep - 1 : keep;  // one slot always stays free to choose
     if (plan.budget < kTightBudget) {
       warn("a budget of " + std::to_string(plan.budget) + " tokens is tight; " +

@@ -124,7 +124,8 @@ RowType row_type(const char* name, const std::string& value) {
 std::shared_ptr<PythonEngine> new_engine(std::shared_ptr<Model> model, const Policy& policy, int budget, double budget_mib,
                                          int buffer, int period, const std::string& key_type,
                                          const std::string& value_type, const std::string& prefill, int max_prompt,
-                                         const std::string& trigger, const std::string& positions, int context,
+                                         const std::string& trigger, const std::string& positions,
+                                         const std::string& layer_budgets, float pyramid_beta, int context,
                                          int sequences, int threads, int chunk, int logit_rows, const std::string& path,
                                          bool poison_free_rows, bool log_evictions) {
   const CacheOptions cache{
@@ -138,6 +139,9 @@ std::shared_ptr<PythonEngine> new_engine(std::shared_ptr<Model> model, const Pol
       .max_prompt = max_prompt,
       .trigger = choice<Trigger>("trigger", trigger, {{"general", Trigger::kGeneral}, {"parity", Trigger::kParity}}),
       .positions = choice<Positions>("positions", positions, {{"text", Positions::kText}, {"cache", Positions::kCache}}),
+      .layer_budgets = choice<LayerBudgets>("layer_budgets", layer_budgets,
+                                            {{"uniform", LayerBudgets::kUniform}, {"pyramid", LayerBudgets::kPyramid}}),
+      .pyramid_beta = pyramid_beta,
       .context = context};
   const EngineOptions options{
       .sequences = sequences,
@@ -208,7 +212,9 @@ void bind_plain_results(nb::module_& module) {
       .def_ro("prompt_tokens", &EvictionRecord::prompt_tokens)
       .def_prop_ro("kept", [](const EvictionRecord& r) { return array_of<int32_t>(r.kept); }, "positions");
   nb::class_<MemoryPlan>(module, "MemoryPlan", "What a cache costs.")
-      .def_ro("budget", &MemoryPlan::budget, "M, slots")
+      .def_ro("budget", &MemoryPlan::budget, "M, slots; the mean, when layers differ")
+      .def_ro("first_budget", &MemoryPlan::first_budget, "M of the first layer")
+      .def_ro("last_budget", &MemoryPlan::last_budget, "M of the last layer")
       .def_ro("buffer", &MemoryPlan::buffer, "R, slots")
       .def_ro("period", &MemoryPlan::period, "tokens from one eviction to the next")
       .def_ro("capacity", &MemoryPlan::capacity, "slots that exist per layer, KV head and sequence")
@@ -248,6 +254,7 @@ void bind_engine_class(nb::module_& module) {
            nb::arg("budget_mib") = cache.budget_mib, nb::arg("buffer") = cache.buffer, nb::arg("period") = cache.period,
            nb::arg("key_type") = "f16", nb::arg("value_type") = "f16", nb::arg("prefill") = "evicting",
            nb::arg("max_prompt") = cache.max_prompt, nb::arg("trigger") = "general", nb::arg("positions") = "text",
+           nb::arg("layer_budgets") = "uniform", nb::arg("pyramid_beta") = cache.pyramid_beta,
            nb::arg("context") = cache.context, nb::arg("sequences") = engine.sequences, nb::arg("threads") = engine.threads,
            nb::arg("chunk") = engine.chunk, nb::arg("logit_rows") = engine.logit_rows, nb::arg("path") = "fused",
            nb::arg("poison_free_rows") = false, nb::arg("log_evictions") = false)

@@ -67,8 +67,9 @@ void DecodeRig::fill(int depth) {
     for (const Sequence& s : sequences_) {
       for (int h = 0; h < shape.kv_heads; ++h) {
         HeadSlots head = cache_.head(layer, s.slot, h);
-        for (int i = 0; i < s.used; ++i) {
-          const int64_t position = i < 4 ? i : s.seen - s.used + i;
+        const int used = plan_.attention.schedule.held(s, layer, s.seen).used;
+        for (int i = 0; i < used; ++i) {
+          const int64_t position = i < 4 ? i : s.seen - used + i;
           const float* k = next_row();
           head.append(static_cast<int32_t>(position), k, next_row());
         }

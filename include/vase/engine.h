@@ -20,10 +20,11 @@ namespace vase {
 // runs over).
 struct Counters {
   int64_t tokens_seen = 0;   // prompt and generated tokens in the cache's past
-  int slots_used = 0;        // per layer and KV head
-  int64_t evicted = 0;       // tokens dropped so far, per layer and KV head
-  int64_t evictions = 0;     // times that a head has evicted
-  int64_t first_eviction = 0;  // tokens seen at the first of them; 0 = not yet
+  // Per layer and KV head. With layers of unequal budgets, the mean: slots rounded down, the other two up.
+  int slots_used = 0;
+  int64_t evicted = 0;         // tokens dropped so far
+  int64_t evictions = 0;       // times that a head has evicted
+  int64_t first_eviction = 0;  // tokens seen at the first of them, in the layer where it came first; 0 = not yet
 };
 
 enum class Finish : uint8_t { kRunning, kEndOfText, kStopString, kMaxTokens, kContextFull, kCancelled, kNonFinite };

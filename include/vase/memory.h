@@ -14,10 +14,12 @@ namespace vase {
 struct VASE_API MemoryPlan {
   int layers = 0, kv_heads = 0;
   int sequences = 1;
-  int budget = 0;           // M, slots
+  int budget = 0;           // M, slots; the mean, when layers differ
+  int first_budget = 0;     // M of the first layer
+  int last_budget = 0;      // M of the last layer, never more than that of another
   int buffer = 0;           // R, slots
   int period = 0;           // tokens from one eviction to the next
-  int capacity = 0;         // slots that exist per layer, KV head and sequence
+  int capacity = 0;         // slots that exist per layer, KV head and sequence; exactly the mean, when layers differ
   int key_row = 0;          // bytes
   int value_row = 0;        // bytes
   int metadata = 0;         // bytes per slot
@@ -31,10 +33,13 @@ struct VASE_API MemoryPlan {
   }
   uint64_t query_bytes() const { return query_ring * layers * kv_heads * sequences; }
   uint64_t bytes() const { return bytes_per_slot() * capacity * sequences + query_bytes() + summaries + scratch; }
-  // Slots as (kept + period); a term for the queries where there are any:
+  // Slots as (kept + period), with those of the first and last layer when they differ; a term for the queries where there are any:
   // "30 layers x 3 KV heads x 320 slots (256 + 64) x (128 K + 128 V + 16 meta) B x 1 sequence + 0.1 MiB scratch = 7.6 MiB"
   std::string formula() const;
 };
+
+// The smallest M that works with the policy and the options in every layer of the model.
+VASE_API int smallest_budget(const ModelShape& shape, const Policy& policy, const CacheOptions& cache);
 
 // Solves budget_mib for M when it is set. Throws Error(kUsage) naming the smallest budget that works.
 VASE_API MemoryPlan plan_memory(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,

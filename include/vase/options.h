@@ -26,6 +26,12 @@ enum class Positions : uint8_t {
   kCache,  // keys move up as tokens before them go, so that positions have no gaps (StreamingLLM, arXiv 2309.17453)
 };
 
+// How the budget is shared out among the layers (docs/policies.md 4.12.1). Heads of a layer always have the same.
+enum class LayerBudgets : uint8_t {
+  kUniform,  // M in every layer (default)
+  kPyramid,  // falls linearly from the first layer to the last; the mean is M (PyramidKV, arXiv 2406.02069)
+};
+
 // KV memory and what is kept in it. Behaviour.
 struct CacheOptions {
   int budget = 1024;             // M: slots per layer and KV head right after an eviction, buffer included (tokens). With
@@ -39,6 +45,8 @@ struct CacheOptions {
   int max_prompt = 0;            // with kDense: longest prompt (tokens); ignored otherwise
   Trigger trigger = Trigger::kGeneral;
   Positions positions = Positions::kText;
+  LayerBudgets layer_budgets = LayerBudgets::kUniform;  // kPyramid: only with kEvicting, kGeneral and share=head
+  float pyramid_beta = 20;       // of kPyramid: the last layer keeps (M - R) / beta beside its buffer; 1 to 1000, 1 = uniform
   int context = 0;               // positions a sequence may reach, at most 16,777,216; 0 = 1,048,576. Costs no memory,
                                  // except with policies that never evict: there it is the capacity, and
                                  // 0 = trained context.

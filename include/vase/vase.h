@@ -188,6 +188,7 @@ enum { VASE_ROWS_F32 = 0, VASE_ROWS_F16 = 1 };
 enum { VASE_PREFILL_EVICTING = 0, VASE_PREFILL_DENSE = 1 };
 enum { VASE_TRIGGER_GENERAL = 0, VASE_TRIGGER_PARITY = 1 };
 enum { VASE_POSITIONS_TEXT = 0, VASE_POSITIONS_CACHE = 1 };
+enum { VASE_LAYERS_UNIFORM = 0, VASE_LAYERS_PYRAMID = 1 };
 enum { VASE_PATH_FUSED = 0, VASE_PATH_REFERENCE = 1 };
 
 /* KV memory and what is kept in it. */
@@ -204,6 +205,8 @@ typedef struct vase_cache_options {
   int32_t positions;   /* VASE_POSITIONS_... */
   int32_t context;     /* positions that a sequence may reach; 0 = 1,048,576, with policies that never evict the trained
                         * context */
+  int32_t layer_budgets; /* VASE_LAYERS_...; with a pyramid M falls from the first layer to the last, and is the mean */
+  float pyramid_beta;  /* 20: the last layer keeps (M - R) / beta beside its buffer */
 } vase_cache_options;
 
 /* Performance and diagnosis. */
@@ -252,6 +255,7 @@ typedef struct vase_memory_plan {
   int32_t read;                           /* tokens read per step by a policy that reads a part; 0 = all */
   uint64_t query_ring;                    /* bytes of newest queries per layer, KV head and sequence */
   uint64_t summaries;                     /* bytes that a policy that reads keeps about its blocks */
+  int32_t first_budget, last_budget;      /* M of the first and of the last layer; `budget` is the mean, and so is capacity */
 } vase_memory_plan;
 
 /* What a cache for the model file at `path` would cost; reads its header alone. Options may be NULL: the defaults. */

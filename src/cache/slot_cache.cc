@@ -21,6 +21,15 @@ void store_row(RowType type, const float* in, int width, std::byte* out) {
   }
 }
 
+// Heads lie behind one another by layer, sequence and KV head.
+std::vector<size_t> first_slots(const CacheShape& shape) {
+  std::vector<size_t> begin = {0};
+  for (int layer = 0; layer < shape.layers; ++layer) {
+    for (int i = 0; i < shape.sequences * shape.kv_heads; ++i) begin.push_back(begin.back() + shape.capacity_of(layer));
+  }
+  return begin;
+}
+
 template <typename T>
 std::span<T> carve(std::byte*& cursor, size_t count) {
   std::span<T> part(reinterpret_cast<T*>(cursor), count);
@@ -41,14 +50,15 @@ size_t CacheShape::metadata() const {
 
 SlotCache::SlotCache(const CacheShape& shape, bool poison)
     : shape_(shape),
+      begin_(first_slots(shape)),
       poison_(poison),
-      keys_(shape.heads() * shape.capacity * shape.key_row()),
-      values_(shape.heads() * shape.capacity * shape.value_row()),
-      metadata_(shape.heads() * shape.capacity * shape.metadata()),
+      keys_(begin_.back() * shape.key_row()),
+      values_(begin_.back() * shape.value_row()),
+      metadata_(begin_.back() * shape.metadata()),
       queries_(shape.heads() * shape.query_ring()),
       used_(shape.heads(), 0),
       evictions_(shape.heads(), 0) {
-  const size_t slots = shape.heads() * shape.capacity;
+  const size_t slots = begin_.back();
   std::byte* cursor = metadata_.data();
   positions_ = carve<int32_t>(cursor, slots);
   order_ = carve<uint32_t>(cursor, slots);
@@ -59,7 +69,9 @@ SlotCache::SlotCache(const CacheShape& shape, bool poison)
     last_use_ = carve<int32_t>(cursor, slots);
     longest_gap_ = carve<int32_t>(cursor, slots);
   }
-  for (size_t head = 0; head < shape.heads(); ++head) poison_rows(head, 0, shape.capacity);
+  for (size_t head = 0; head < shape.heads(); ++head) {
+    poison_rows(head, 0, static_cast<int>(begin_[head + 1] - begin_[head]));
+  }
 }
 
 HeadSlots SlotCache::head(int layer, int sequence, int kv_head) {
@@ -82,30 +94,30 @@ size_t SlotCache::bytes() const { return keys_.size() + values_.size() + metadat
 // All bits set is a NaN in f32 and in f16.
 void SlotCache::poison_rows(size_t head, int first, int last) {
   if (!poison_ || first >= last) return;
-  const size_t slot = head * shape_.capacity + first;
+  const size_t slot = begin_[head] + first;
   const size_t count = last - first;
   std::memset(keys_.data() + slot * shape_.key_row(), 0xff, count * shape_.key_row());
   std::memset(values_.data() + slot * shape_.value_row(), 0xff, count * shape_.value_row());
 }
 
+size_t HeadSlots::begin() const { return cache_->begin_[head_]; }
 int HeadSlots::used() const { return cache_->used_[head_]; }
 int HeadSlots::evictions() const { return cache_->evictions_[head_]; }
 
 RowsView HeadSlots::keys() const {
   const CacheShape& s = cache_->shape_;
-  return {cache_->keys_.data() + head_ * s.capacity * s.key_row(), s.key_row(), s.key_type, s.head_dim, nullptr};
+  return {cache_->keys_.data() + begin() * s.key_row(), s.key_row(), s.key_type, s.head_dim, nullptr};
 }
 
 RowsView HeadSlots::values() const {
   const CacheShape& s = cache_->shape_;
-  return {cache_->values_.data() + head_ * s.capacity * s.value_row(), s.value_row(), s.value_type, s.head_dim,
+  return {cache_->values_.data() + begin() * s.value_row(), s.value_row(), s.value_type, s.head_dim,
           nullptr};
 }
 
 template <typename T>
 std::span<T> HeadSlots::own(std::span<T> all) const {
-  const size_t capacity = cache_->shape_.capacity;
-  return all.empty() ? all : all.subspan(head_ * capacity, capacity);
+  return all.empty() ? all : all.subspan(begin(), cache_->begin_[head_ + 1] - begin());
 }
 
 std::span<const uint32_t> HeadSlots::order() const { return own(cache_->order_).first(used()); }
@@ -137,13 +149,13 @@ void HeadSlots::push_queries(int32_t position, const float* q) {
 
 void HeadSlots::set_key(uint32_t slot, const float* k) {
   const CacheShape& s = cache_->shape_;
-  store_row(s.key_type, k, s.head_dim, cache_->keys_.data() + (head_ * s.capacity + slot) * s.key_row());
+  store_row(s.key_type, k, s.head_dim, cache_->keys_.data() + (begin() + slot) * s.key_row());
 }
 
 void HeadSlots::append(int32_t position, const float* k, const float* v) {
   const CacheShape& s = cache_->shape_;
   const uint32_t slot = cache_->used_[head_]++;
-  const size_t at = head_ * s.capacity + slot;
+  const size_t at = begin() + slot;
   if (cache_->poison_) {  // the padding of a row is always zero
     std::memset(cache_->keys_.data() + at * s.key_row(), 0, s.key_row());
     std::memset(cache_->values_.data() + at * s.value_row(), 0, s.value_row());
@@ -166,7 +178,7 @@ void HeadSlots::append(int32_t position, const float* k, const float* v) {
 
 void HeadSlots::move_row(uint32_t from, uint32_t to) {
   const CacheShape& s = cache_->shape_;
-  const size_t first = head_ * s.capacity;
+  const size_t first = begin();
   std::byte* keys = cache_->keys_.data();
   std::byte* values = cache_->values_.data();
   std::memcpy(keys + (first + to) * s.key_row(), keys + (first + from) * s.key_row(), s.key_row());

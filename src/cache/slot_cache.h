@@ -32,7 +32,8 @@ struct CacheShape {
   int layers = 0, kv_heads = 0, head_dim = 0;
   int group = 1;  // G, of the query ring
   int sequences = 1;
-  int capacity = 0;  // slots per layer, sequence and KV head
+  int capacity = 0;  // slots per layer, sequence and KV head; the most, when layers differ
+  std::vector<int> layer_capacity = {};  // [layers] when layers differ, else empty
   RowType key_type = RowType::kF16;
   RowType value_type = RowType::kF16;
   PolicyNeeds needs;
@@ -42,6 +43,7 @@ struct CacheShape {
   size_t metadata() const;                                                                   // bytes per slot
   size_t query_ring() const { return sizeof(float) * needs.queries * group * head_dim; }     // bytes per head
   size_t heads() const { return size_t(layers) * sequences * kv_heads; }
+  int capacity_of(int layer) const { return layer_capacity.empty() ? capacity : layer_capacity[layer]; }
 };
 
 // Memory that one thread needs to compact a head.
@@ -105,6 +107,7 @@ class HeadSlots {
   void gather(std::span<uint32_t> part, uint32_t low, uint32_t high, std::span<uint8_t> occupied);
   template <typename T>
   std::span<T> own(std::span<T> all) const;  // this head's part of metadata
+  size_t begin() const;                      // of its slots among those of all heads
 
   SlotCache* cache_;
   size_t head_;
@@ -125,11 +128,12 @@ class SlotCache {
   void poison_rows(size_t head, int first, int last);
 
   CacheShape shape_;
+  std::vector<size_t> begin_;  // [heads + 1] where each head's slots begin, counted in slots of all heads
   bool poison_;
   HugeBuffer keys_, values_, metadata_, queries_;
-  std::span<int32_t> positions_;  // [heads][capacity]
-  std::span<uint32_t> order_;     // [heads][capacity]
-  // [heads][capacity] or empty:
+  std::span<int32_t> positions_;  // [slots of all heads]
+  std::span<uint32_t> order_;     // the same
+  // the same or empty:
   std::span<float> value_range_, attention_, log_weight_;
   std::span<int32_t> last_use_, longest_gap_;
   std::vector<int> used_, evictions_;  // [heads]

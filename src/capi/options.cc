@@ -19,6 +19,8 @@ vase_cache_options cache_defaults() {
   o.trigger = static_cast<int32_t>(d.trigger);
   o.positions = static_cast<int32_t>(d.positions);
   o.context = d.context;
+  o.layer_budgets = static_cast<int32_t>(d.layer_budgets);
+  o.pyramid_beta = d.pyramid_beta;
   return o;
 }
 
@@ -76,6 +78,8 @@ CacheOptions cache_options(const vase_cache_options* given) {
           .max_prompt = o.max_prompt,
           .trigger = checked_enum<Trigger>(o.trigger, VASE_TRIGGER_PARITY, "trigger"),
           .positions = checked_enum<Positions>(o.positions, VASE_POSITIONS_CACHE, "positions"),
+          .layer_budgets = checked_enum<LayerBudgets>(o.layer_budgets, VASE_LAYERS_PYRAMID, "layer_budgets"),
+          .pyramid_beta = o.pyramid_beta,
           .context = o.context};
 }
 
@@ -124,7 +128,9 @@ vase_memory_plan memory_plan(const MemoryPlan& plan) {
           .period = plan.period,
           .read = plan.read,
           .query_ring = plan.query_ring,
-          .summaries = plan.summaries};
+          .summaries = plan.summaries,
+          .first_budget = plan.first_budget,
+          .last_budget = plan.last_budget};
 }
 
 vase_counters counters_of(const Counters& counters) {

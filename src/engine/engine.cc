@@ -140,7 +140,7 @@ void Engine::Impl::add_span(const std::shared_ptr<SessionState>& session, std::s
 // Heads that share what they keep evict at the end of a step.
 std::span<const int32_t> Engine::Impl::fitting(const SessionState& session, std::span<const int32_t> list) const {
   if (policy.share == Share::kHead) return list;
-  return list.first(plan.attention.schedule.step_tokens(session.sequence, static_cast<int>(list.size())));
+  return list.first(plan.attention.schedule.next_run(session.sequence, static_cast<int>(list.size())).tokens);
 }
 
 // One token of every session that writes; the chunk is shared by those that still read, in slot order.

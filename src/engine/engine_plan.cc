@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/machine.h"
+#include "engine/layer_budgets.h"
 #include "policies/trigger.h"
 #include "vase/error.h"
 
@@ -66,10 +67,12 @@ void check_options(const ModelShape& shape, const Policy& policy, const CacheOpt
     require_range("the KV budget", cache.budget, 1, kMaxBudget);
     policy.validate(cache.budget, cache.buffer);
   }
+  check_layer_budgets(policy, cache, shape.layers);
   if (cache.prefill == Prefill::kDense) require_range("the longest prompt", cache.max_prompt, 1, kMaxContext);
   if (cache.trigger == Trigger::kParity) check_parity(cache);
 }
 
+// Slots per head that a layer with this budget needs.
 int capacity_for(const Policy& policy, const CacheOptions& cache, int budget) {
   if (!policy.evicts()) return budget;
   const int longest = cache.prefill == Prefill::kDense ? std::max(budget, cache.max_prompt) : budget;
@@ -94,19 +97,25 @@ void plan_reading(EnginePlan& plan, const ModelShape& shape, const Policy& polic
 EnginePlan plan_for(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
                     const EngineOptions& engine, int budget) {
   EnginePlan plan;
+  const std::vector<int> budgets =
+      policy.evicts() ? budgets_of_layers(cache, shape.layers, budget) : std::vector<int>(shape.layers, budget);
+  const int largest = std::ranges::max(budgets);
   plan.cache = {.layers = shape.layers,
                 .kv_heads = shape.kv_heads,
                 .head_dim = shape.head_dim,
                 .group = shape.group(),
                 .sequences = engine.sequences,
-                .capacity = capacity_for(policy, cache, budget),
+                .capacity = capacity_for(policy, cache, largest),
                 .key_type = cache.key_type,
                 .value_type = cache.value_type,
                 .needs = policy.needs()};
+  if (largest > budget) {
+    for (const int one : budgets) plan.cache.layer_capacity.push_back(capacity_for(policy, cache, one));
+  }
   const int buffer = policy.evicts() ? cache.buffer : 0, period = policy.evicts() ? period_of(cache) : 0;
   plan.attention = {.path = engine.path == AttentionPath::kFused ? kernels::Path::kFused : kernels::Path::kReference,
-                    .schedule = {policy.evicts(), budget, buffer, period, cache.trigger},
-                    .eviction = {&policy, budget, buffer, period, shape.group(), cache.positions},
+                    .schedule = {policy.evicts(), budgets, buffer, period, cache.trigger},
+                    .eviction = {&policy, budgets, buffer, period, shape.group(), cache.positions},
                     .threads = engine.threads > 0 ? engine.threads : physical_cores(),
                     .max_run = std::min(engine.chunk, plan.cache.capacity),
                     .max_candidates = policy.evicts() ? plan.cache.capacity - buffer : 0,
@@ -115,9 +124,11 @@ EnginePlan plan_for(const ModelShape& shape, const Policy& policy, const CacheOp
                  .kv_heads = shape.kv_heads,
                  .sequences = engine.sequences,
                  .budget = budget,
+                 .first_budget = budgets.front(),
+                 .last_budget = budgets.back(),
                  .buffer = buffer,
                  .period = period,
-                 .capacity = plan.cache.capacity,
+                 .capacity = capacity_for(policy, cache, budget),
                  .key_row = static_cast<int>(plan.cache.key_row()),
                  .value_row = static_cast<int>(plan.cache.value_row()),
                  .metadata = static_cast<int>(plan.cache.metadata()),
@@ -131,13 +142,6 @@ EnginePlan plan_for(const ModelShape& shape, const Policy& policy, const CacheOp
   return plan;
 }
 
-int smallest_budget(const Policy& policy, const CacheOptions& cache) {
-  if (!policy.evicts()) return 1;
-  const int tokens = static_cast<int>(policy.smallest_budget(cache.buffer));
-  if (cache.trigger != Trigger::kParity) return tokens;
-  return (tokens + cache.buffer - 1) / cache.buffer * cache.buffer;
-}
-
 // The largest budget whose bytes fit.
 int solve_budget(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
                  const EngineOptions& engine, int largest) {
@@ -145,7 +149,7 @@ int solve_budget(const ModelShape& shape, const Policy& policy, const CacheOptio
   const auto bytes = [&](int budget) {
     return static_cast<double>(plan_for(shape, policy, cache, engine, budget).memory.bytes());
   };
-  int low = smallest_budget(policy, cache);
+  int low = smallest_budget(shape, policy, cache);
   if (bytes(low) > allowed) {
     const double hundredths = std::ceil(bytes(low) / 10485.76);  // rounded up, so that the number works
     throw Error(ErrorCode::kUsage, mib(allowed) + " MiB of KV memory is too little; the smallest that works here is " +
@@ -184,16 +188,27 @@ std::unique_ptr<StepAttention> make_attention(SlotCache& cache, const EnginePlan
   return std::make_unique<EvictingAttention>(cache, plan.attention);
 }
 
+int smallest_budget(const ModelShape& shape, const Policy& policy, const CacheOptions& cache) {
+  if (!policy.evicts()) return 1;
+  const int tokens = smallest_mean_budget(policy, cache, shape.layers);
+  if (cache.trigger != Trigger::kParity) return tokens;
+  return (tokens + cache.buffer - 1) / cache.buffer * cache.buffer;
+}
+
 MemoryPlan plan_memory(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
                        const EngineOptions& engine) {
   return plan_engine(shape, policy, cache, engine).memory;
 }
 
 std::string MemoryPlan::formula() const {
-  char text[400];
-  const std::string slots = period > 0 ? std::to_string(capacity) + " slots (" + std::to_string(capacity - period) +
-                                             " + " + std::to_string(period) + ")"
-                                       : std::to_string(capacity) + " slots";
+  char text[500];
+  std::string slots = std::to_string(capacity) + " slots";
+  if (period > 0) slots += " (" + std::to_string(capacity - period) + " + " + std::to_string(period);
+  if (first_budget != last_budget) {
+    slots += "; mean of " + std::to_string(first_budget + period) + " in the first layer to " +
+             std::to_string(last_budget + period) + " in the last";
+  }
+  if (period > 0) slots += ")";
   const std::string blocks =
       summaries > 0 ? " + " + mib(static_cast<double>(summaries)) + " MiB block summaries" : "";
   const std::string reading = read > 0 ? ", of which " + std::to_string(read) + " tokens are read per step and head" : "";

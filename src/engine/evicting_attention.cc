@@ -128,7 +128,7 @@ void EvictingAttention::run_unit(const model::LayerInputs& in, const Unit& unit)
   for (int token = 0; token < unit.span->tokens;) {
     const int64_t seen = sequence.seen + token;
     const int wanted = std::min(unit.span->tokens - token, setup_.max_run);
-    const Schedule::Run run = setup_.schedule.next_run(sequence, head.used(), seen, wanted);
+    const Schedule::Run run = setup_.schedule.next_run(sequence, in.layer, head.used(), seen, wanted);
     append(in, unit, token, run.tokens, seen, head);
     kernels::slot_attention(setup_.path, arguments(in, unit, token, run.tokens, run, head), scratch(in.ith));
     token += run.tokens;
@@ -145,7 +145,7 @@ void EvictingAttention::run_split(const model::LayerInputs& in) {
   std::atomic<int>* next = &next_[in.layer * 3];
   const auto prepared = [&](const Unit& u, HeadSlots head, int before) {
     const Sequence& sequence = *u.span->sequence;
-    const Schedule::Run run = setup_.schedule.next_run(sequence, before, sequence.seen, 1);
+    const Schedule::Run run = setup_.schedule.next_run(sequence, in.layer, before, sequence.seen, 1);
     return std::pair(arguments(in, u, 0, 1, run, head), run);
   };
   const auto head_of = [&](const Unit& u) { return cache_.head(in.layer, u.span->sequence->slot, u.kv_head); };
@@ -194,7 +194,7 @@ void EvictingAttention::end_step() {
   if (share(setup_) == Share::kHead) return;
   for (const Span& span : spans_) {
     const Sequence& sequence = *span.sequence;
-    const Schedule::Run run = setup_.schedule.next_run(sequence, sequence.used, sequence.seen, span.tokens);
+    const Schedule::Run run = setup_.schedule.next_run(sequence, span.tokens);
     if (run.evict) evict_shared({&sequence, sequence.seen + span.tokens, run.candidates});
   }
 }
@@ -230,7 +230,7 @@ std::vector<EvictingAttention::Logged> EvictingAttention::take_log() {
     thread->log.clear();
   }
   std::ranges::sort(all, {}, [](const Logged& l) {
-    return std::tuple(l.sequence->slot, l.record.eviction, l.record.layer, l.record.kv_head);
+    return std::tuple(l.sequence->slot, l.record.seen, l.record.layer, l.record.kv_head);
   });
   return all;
 }

@@ -2,7 +2,7 @@
 // at once when its period ends, while its rows are warm.
 //
 // A run of tokens is cut exactly where a head must evict, so a chunk of any length gives the same cache as token by
-// token, and `used` never passes M + period (with dense prefill: the longest prompt + period, until the first eviction).
+// token, and `used` never passes M + period of its layer (with dense prefill: the longest prompt + period, until the first eviction).
 // Heads that share what they keep evict together when the step is over.
 //
 // Work is shared out by (sequence, KV head); heads never wait for one another. Only when there are too few heads for
@@ -44,7 +44,7 @@ class EvictingAttention final : public StepAttention {
   static size_t scratch_bytes_for(const CacheShape& shape, const AttentionSetup& setup);
   size_t scratch_bytes() const override;
 
-  // With heads that share what they keep, a span has at most Schedule::step_tokens().
+  // With heads that share what they keep, a span has at most as many tokens as Schedule::next_run() says.
   void begin_step(std::span<const Span> spans) override;
   void attend(const model::LayerInputs& in) noexcept override;
   // The evictions of heads that share what they keep.

@@ -18,7 +18,7 @@ size_t bytes_of(const std::vector<T>& v) {
 
 // A policy that never evicts has no candidates and needs nothing.
 int slots_of(const CacheShape& shape, int candidates) { return candidates > 0 ? shape.capacity : 0; }
-int keep_of(const EvictionSetup& setup, int candidates) { return candidates > 0 ? setup.keep() : 0; }
+int most_kept(const EvictionSetup& setup, int candidates) { return candidates > 0 ? std::ranges::max(setup.budgets) - setup.buffer : 0; }
 
 size_t work_floats(const CacheShape& shape, int slots) {
   return slots > 0 ? PolicyScratch::work_for(shape.needs, shape.group, slots, shape.head_dim) : 0;
@@ -38,8 +38,8 @@ std::span<const U> gather(std::span<T> by_slot, std::span<const uint32_t> slots,
 
 // Rows of probabilities in a window record: the newest R queries of the group, or those since the last eviction, which
 // cleared it.
-int window_rows(const EvictionSetup& setup, HeadSlots head) {
-  const int since = head.evictions() == 0 ? head.used() : head.used() - setup.budget;
+int window_rows(const EvictionSetup& setup, int layer, HeadSlots head) {
+  const int since = head.evictions() == 0 ? head.used() : head.used() - setup.budgets[layer];
   return std::min(setup.buffer, since) * setup.group;
 }
 
@@ -48,7 +48,7 @@ HeadView view_of(const EvictionSetup& setup, const EvictionEvent& event, const H
   const std::span<const uint32_t> order = head.slots.order();
   const std::span<const uint32_t> slots = order.first(event.candidates);
   for (size_t i = 0; i < slots.size(); ++i) gathered.positions[i] = head.slots.position(slots[i]);
-  HeadView view{.budget = setup.budget,
+  HeadView view{.budget = setup.budgets[head.layer],
                 .buffer = setup.buffer,
                 .prompt_tokens = event.sequence->prompt_tokens,
                 .group = setup.group,
@@ -65,7 +65,7 @@ HeadView view_of(const EvictionSetup& setup, const EvictionEvent& event, const H
                 .values = head.slots.values(),
                 .queries = head.slots.queries(event.seen)};
   view.keys.slots = view.values.slots = order.data();
-  if (is_window(needs.attention)) view.attention_rows = window_rows(setup, head.slots);
+  if (is_window(needs.attention)) view.attention_rows = window_rows(setup, head.layer, head.slots);
   if (needs.rope) view.rope = setup.rope;
   return view;
 }
@@ -124,7 +124,7 @@ size_t GatheredHead::bytes() const {
 
 EvictionScratch::EvictionScratch(const CacheShape& shape, const EvictionSetup& setup, int candidates, int heads)
     : compaction(slots_of(shape, candidates)),
-      kept(keep_of(setup, candidates)),
+      kept(most_kept(setup, candidates)),
       turn(turned_floats(shape, setup)),
       row(turned_floats(shape, setup)),
       gathered(heads, GatheredHead(shape, candidates)),
@@ -140,7 +140,7 @@ size_t EvictionScratch::bytes_for(const CacheShape& shape, const EvictionSetup& 
       GatheredHead::bytes_for(shape, candidates) + sizeof(HeadView) + sizeof(PhiloxDraws) + sizeof(RandomDraws*);
   const int slots = slots_of(shape, candidates);
   return PolicyScratch::bytes_for(slots, shape.head_dim, 64, work_floats(shape, slots)) + size_t(slots) * (1 + 4) +
-         sizeof(uint32_t) * keep_of(setup, candidates) + 2 * sizeof(float) * turned_floats(shape, setup) + per_head * heads;
+         sizeof(uint32_t) * most_kept(setup, candidates) + 2 * sizeof(float) * turned_floats(shape, setup) + per_head * heads;
 }
 
 size_t EvictionScratch::bytes() const {
@@ -157,11 +157,13 @@ void evict_heads(const EvictionSetup& setup, const EvictionEvent& event, std::sp
     scratch.draws[h] = draws_of(*event.sequence, heads[h]);
     scratch.draw_pointers[h] = &scratch.draws[h];
   }
-  KeepPlan plan{.kept = scratch.kept, .candidates = event.candidates, .next_candidates = setup.next_candidates()};
+  const int layer = heads[0].layer;
+  const std::span<uint32_t> kept = std::span(scratch.kept).first(setup.keep(layer));
+  KeepPlan plan{.kept = kept, .candidates = event.candidates, .next_candidates = setup.next_candidates(layer)};
   std::exception_ptr error;
   try {
     setup.policy->plan_shared(std::span(scratch.views).first(heads.size()),
-                              std::span(scratch.draw_pointers).first(heads.size()), scratch.policy, scratch.kept);
+                              std::span(scratch.draw_pointers).first(heads.size()), scratch.policy, kept);
     if (heads.size() == 1 && !heads[0].slots.log_weight().empty()) {  // heads that share cannot have different weights
       plan.log_weight = std::span(scratch.policy.log_weight).first(event.candidates);
       check_log_weights(plan.log_weight, plan.kept);
@@ -169,7 +171,7 @@ void evict_heads(const EvictionSetup& setup, const EvictionEvent& event, std::sp
   } catch (...) {  // a part of the caller's own; the cache must stay sound all the same: keep the newest
     error = std::current_exception();
     plan.log_weight = {};
-    std::iota(scratch.kept.begin(), scratch.kept.end(), static_cast<uint32_t>(event.candidates - setup.keep()));
+    std::iota(kept.begin(), kept.end(), static_cast<uint32_t>(event.candidates - setup.keep(layer)));
   }
   for (const HeadOf& head : heads) {
     HeadSlots slots = head.slots;

@@ -17,14 +17,15 @@ namespace vase {
 // What stays the same for every eviction of an engine.
 struct EvictionSetup {
   const Policy* policy = nullptr;
-  int budget = 0, buffer = 0;  // M, R
+  std::vector<int> budgets;    // [layers] M
+  int buffer = 0;              // R
   int period = 0;              // tokens from one eviction to the next
   int group = 1;               // G
   Positions positions = Positions::kText;
   Rope rope = {};              // of the model; for policies that need it, and for Positions::kCache
 
-  int keep() const { return budget - buffer; }                      // K
-  int next_candidates() const { return budget + period - buffer; }  // C of every eviction but the first
+  int keep(int layer) const { return budgets[layer] - buffer; }                      // K
+  int next_candidates(int layer) const { return budgets[layer] + period - buffer; }  // C of every eviction but the first
 };
 
 // Metadata of one head's candidates in logical order; only what the policy needs has room.
@@ -67,7 +68,7 @@ struct EvictionEvent {
   int candidates = 0;  // C: the first slots in logical order
 };
 
-// `heads` evict alike; most often it is one. Appends the kept positions of each, in logical order, to `records` when it is
+// `heads` evict alike, and have equal budgets; most often it is one. Appends the kept positions of each, in logical order, to `records` when it is
 // given. When a part of the policy throws, the newest K candidates are kept and the exception goes on to the caller.
 void evict_heads(const EvictionSetup& setup, const EvictionEvent& event, std::span<const HeadOf> heads,
                  EvictionScratch& scratch, std::vector<EvictionRecord>* records);

@@ -12,9 +12,10 @@ struct Sequence {
   int prompt_tokens = 0;      // P
   bool dense_prefill = false;
   int64_t seen = 0;           // tokens so far: position of the next token
-  int used = 0;               // slots used per layer and KV head
-  int64_t evictions = 0;      // evictions so far, per layer and KV head
-  int64_t first_eviction = 0;  // tokens seen at the first of them; 0 = not yet
+  // As Counters has them, means over the layers:
+  int used = 0;
+  int64_t evictions = 0;
+  int64_t first_eviction = 0;
 };
 
 // A run of new tokens of one sequence in the current step.

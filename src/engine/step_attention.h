@@ -25,7 +25,7 @@ class StepAttention : public model::LayerAttention {
   virtual void begin_step(std::span<const Span> spans) = 0;
   // After the last layer.
   virtual void end_step() {}
-  // Evictions since the last call, in (sequence, eviction, layer, head) order.
+  // Evictions since the last call, in (sequence, tokens seen, layer, head) order.
   virtual std::vector<Logged> take_log() { return {}; }
   // Rethrows the first exception that a part of the policy has thrown since the last call. The cache is sound.
   virtual void rethrow_error() = 0;

@@ -253,6 +253,29 @@ TEST(SlotCacheQueries, TheRingHoldsTheNewest) {
   EXPECT_EQ(other.queries(1).row(0, 0)[0], 0) << "another head was touched";
 }
 
+// Heads of layers of different capacity, all full at the same time, do not touch one another.
+TEST(CacheShape, LayersMayDiffer) {
+  CacheShape shape = shape_with(RowType::kF16, 9);
+  shape.layer_capacity = {9, 4};
+  SlotCache cache(shape, true);
+  EXPECT_EQ(cache.bytes(), 2 * 3 * (9 + 4) * (32 * 2 + 32 * 2 + shape.metadata()));
+  std::vector<std::vector<int32_t>> want;
+  for (int i = 0; i < 12; ++i) {
+    want.emplace_back();
+    for (int s = 0; s < shape.capacity_of(i / 6); ++s) {
+      want.back().push_back(i * 5 + s);
+      append_token(cache.head(i / 6, i / 3 % 2, i % 3), i * 5 + s);
+    }
+    EXPECT_EQ(cache.head(i / 6, i / 3 % 2, i % 3).value_range().size(), want.back().size());
+  }
+  for (int i = 0; i < 12; ++i) expect_tokens(cache.head(i / 6, i / 3 % 2, i % 3), want[i]);
+  cache.clear(1);
+  for (int i = 0; i < 12; ++i) {
+    if (i / 3 % 2 == 0) expect_tokens(cache.head(i / 6, 0, i % 3), want[i]);
+    else EXPECT_EQ(cache.head(i / 6, 1, i % 3).used(), 0);
+  }
+}
+
 TEST(CacheShape, BytesAreTheFormula) {
   const auto bytes = [](const PolicyNeeds& needs) {
     CacheShape shape = shape_with(RowType::kF16, 96);

@@ -53,6 +53,13 @@ static void test_memory(const char* path, const vase_engine* engine) {
   cache.budget = 32;
   cache.prefill = 9;
   CHECK_FAILS(vase_plan_memory(path, policy, &cache, &options, &before, sizeof before), VASE_USAGE, "prefill is 9");
+  cache.prefill = VASE_PREFILL_EVICTING;
+  cache.layer_budgets = VASE_LAYERS_PYRAMID;
+  CHECK(cache.pyramid_beta == 20);
+  cache.pyramid_beta = 4;
+  CHECK(vase_plan_memory(path, policy, &cache, &options, &before, sizeof before) == VASE_OK);
+  CHECK(before.first_budget == 50 && before.last_budget == 14 && before.capacity == now.capacity);
+  CHECK(before.bytes - before.scratch == now.bytes - now.scratch);
   vase_policy_free(policy);
 }
 

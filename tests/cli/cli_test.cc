@@ -157,7 +157,7 @@ TEST_F(Cli, ProtectAddsRulesAndMayBeRepeated) {
 
 TEST_F(Cli, FullTakesNoFlagsOfEviction) {
   for (const std::string flag :
-       {"--kv-budget 300", "--kv-buffer 32", "--kv-period 8", "--protect prompt", "--prefill dense", "--trigger parity",
+       {"--kv-budget 300", "--kv-buffer 32", "--kv-period 8", "--kv-layers pyramid", "--protect prompt", "--prefill dense", "--trigger parity",
         "--positions cache"}) {
     const std::string name = flag.substr(0, flag.find(' '));
     if (name == "--prefill" || name == "--trigger" || name == "--positions") {
@@ -197,6 +197,26 @@ TEST_F(Cli, PeriodAndPositions) {
   expect_usage_error(run("--kv-period 0"), {"--kv-period", "1 to 65536"});
   expect_usage_error(run("--positions absolute"), {"--positions", "text", "cache"});
   expect_usage_error(run("--positions cache --policy 'random order=score'"), {"order=position"});
+}
+
+TEST_F(Cli, BudgetsThatFallOverTheLayers) {
+  const Outcome o = run("--temp 0 --max-tokens 100 --kv-budget 64 --kv-buffer 32 --kv-layers pyramid:4");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.err.find("96 slots (64 + 32; mean of 120 in the first layer to 72 in the last)"), std::string::npos) << o.err;
+  expect_usage_error(run("--kv-budget 64 --kv-buffer 32 --kv-layers pyramid"), {"leaves 33 slots", "132"});
+  expect_usage_error(run("--kv-layers pyramids"), {"--kv-layers", "pyramid", "uniform"});
+  expect_usage_error(run("--kv-layers pyramid:0"), {"--kv-layers", "1 to 1000"});
+  expect_usage_error(run("--kv-layers uniform:2"), {"--kv-layers"});
+  expect_usage_error(run("--kv-layers pyramid --prefill dense"), {"--prefill evict"});
+  const Outcome info = vase("info --json --kv-budget 256 --kv-layers pyramid " + model_.path());
+  EXPECT_NE(info.out.find("\"last_budget\":73"), std::string::npos) << info.out;
+  EXPECT_EQ(info.out.find("\"budget\":\"128\""), std::string::npos) << "a row that cannot be asked for: " << info.out;
+  const std::string text = test::temporary_path(".txt");
+  std::ofstream(text) << std::string(300, 'a');
+  const std::string kl = "eval kl --json --model " + model_.path() + " --text " + text + " --kv-layers pyramid --kv-budget ";
+  expect_usage_error(vase(kl + "100"), {"smallest budget", "164"});
+  EXPECT_EQ(vase(kl + "200").code, 0);
+  std::remove(text.c_str());
 }
 
 TEST_F(Cli, UnknownSimdTargetIsRefused) {

@@ -228,7 +228,7 @@ Outcome outcome(const PolicyNeeds& needs, Share share, int period, int chunk, in
   Outcome result;
   while (s.seen < kTokens) {
     int n = std::min<int>(chunk, kTokens - static_cast<int>(s.seen));
-    if (share != Share::kHead) n = driver.plan().attention.schedule.step_tokens(s, n);
+    if (share != Share::kHead) n = driver.plan().attention.schedule.next_run(s, n).tokens;
     const auto out = driver.step({&s}, {n})[0];
     result.outputs.insert(result.outputs.end(), out.begin(), out.end());
   }

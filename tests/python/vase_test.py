@@ -160,6 +160,14 @@ class EngineTest(unittest.TestCase):
         self.assertEqual("".join(alone), text)
         self.assertIn("40 slots", str(engine.memory))
 
+    def test_budgets_may_fall_over_the_layers(self):
+        engine = self.engine(layer_budgets="pyramid", pyramid_beta=4)
+        self.assertEqual((engine.memory.first_budget, engine.memory.last_budget, engine.memory.capacity), (50, 14, 40))
+        session = engine.submit(PROMPT, max_tokens=60, ignore_eos=True)
+        for _ in session:
+            pass
+        self.assertEqual(session.counters.first_eviction, 22)
+
     def test_a_scorer_that_raises_leaves_the_engine_sound(self):
         scorer = Failing()
         engine = self.engine(vase.Policy("score=uniform").with_scorer(scorer))
@@ -201,6 +209,7 @@ class EngineTest(unittest.TestCase):
             "smallest budget": {"budget": 4},
             "key_type is 'f17'": {"key_type": "f17"},
             "prefill is 'no'": {"prefill": "no"},
+            "layer_budgets is 'flat'": {"layer_budgets": "flat"},
         }.items():
             with self.assertRaisesRegex(vase.Error, part):
                 self.engine(**options)
