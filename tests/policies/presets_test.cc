@@ -146,25 +146,31 @@ TEST(Page, ListsEveryPresetWithItsText) {
   }
 }
 
-// One row per part, or more; the named parameters of a part are in its rows.
-TEST(Page, ListsEveryPartWithItsParameters) {
+// Rows of a part in the table of parts, which are its own and those without a name that follow.
+std::string rows_of_part(const std::string& table, const PartInfo& part) {
+  const std::string name = "\n| `" + std::string(part.kind) + "=" + std::string(part.name);
+  const size_t at = std::min(table.find(name + "`"), table.find(name + ":"));
+  if (at == std::string::npos) return "";
+  size_t end = at;
+  do {
+    end = table.find('\n', end + 1);
+  } while (table.compare(end, 4, "\n| |") == 0 || table.compare(end, name.size(), name) == 0);
+  return table.substr(at, end - at);
+}
+
+TEST(Page, ListsEveryPartWithItsParametersAndDefaults) {
   const std::string table = section("1.2");
   for (const PartInfo& part : Policy::parts()) {
-    const std::string name = "\n| `" + std::string(part.kind) + "=" + std::string(part.name);
-    size_t at = std::string::npos;
-    for (const char* end : {"`", ":"}) at = std::min(at, table.find(name + end));
-    ASSERT_NE(at, std::string::npos) << name;
-    if (part.name == "caote") continue;  // "those of attention"
-    size_t end = at + 1;
-    do {
-      end = table.find('\n', end + 1);
-    } while (table.compare(end, 4, "\n| |") == 0 || table.compare(end, name.size(), name) == 0);
-    const std::string rows = table.substr(at, end - at);
+    const std::string rows = rows_of_part(table, part);
+    EXPECT_NE(rows, "") << part.name;
+    if (part.name == "caote" || part.name == "prompt") continue;  // "those of attention"; three forms
     for (const PartInfo::Parameter& parameter : part.parameters) {
-      const std::string option(parameter.name);
-      const bool listed = option.empty() || rows.find("| `" + option + "`") != std::string::npos ||
-                          rows.find(option + "=") != std::string::npos;
-      EXPECT_TRUE(listed) << part.name << " " << option;
+      const size_t at = parameter.name.empty() ? 1 : rows.find("| `" + std::string(parameter.name) + "`");
+      ASSERT_NE(at, std::string::npos) << part.name << " " << parameter.name;
+      const std::string row = rows.substr(at, rows.find('\n', at) - at), fallback(parameter.fallback);
+      const bool told = row.find("| " + fallback + " |") != std::string::npos ||
+                        row.find("| `" + fallback + "` |") != std::string::npos;
+      EXPECT_TRUE(told || fallback.empty()) << part.name << " " << parameter.name << " = " << fallback;
     }
   }
 }
