@@ -119,6 +119,16 @@ TEST(LifetimeAttention, H2oByHand) {
   EXPECT_EQ(plan_of("score=lifetime-attention", head.view()), (Kept{0, 2, 3, 4}));
 }
 
+// 8 tokens seen, two heads: candidate j has had 2 (8 - j) probabilities.
+TEST(LifetimeAttention, AverageByHand) {
+  SmallHead head(6, 2, 4, 2, 2);
+  head.attention = {8, 7, 3, 5, 4, 6};  // / 16, 14, 12, 10, 8, 6
+  expect_near(scores_of("lifetime-attention:average=on", head.view()), {0.5, 0.5, 0.25, 0.5, 0.5, 1}, 1e-6);
+  EXPECT_EQ(plan_of("score=lifetime-attention:average=on", head.view()), (Kept{0, 1, 3, 5}));
+  EXPECT_EQ(Policy::parse("score=lifetime-attention:average=on").text(),
+            "score=lifetime-attention:average=on select=top");
+}
+
 TEST(Recurrence, ByHand) {
   SmallHead head(4, 17, 2, 1, 2);  // t = 20
   head.last_use = {20, 10, 0, 20};

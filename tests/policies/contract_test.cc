@@ -34,7 +34,7 @@ const std::vector<std::string> kCompositions = {
     "score=caote",
     "score=query-attention:queries=8,over=older,group=max,pool=max7",
     "score=query-attention:queries=1 share=layer",
-    "score=lifetime-attention protect=recent:50%",
+    "score=lifetime-attention:average=on protect=recent:50%",
     "score=recurrence",
     "protect=sinks:4 score=expected-attention",
 };
