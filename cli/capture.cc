@@ -100,6 +100,7 @@ int capture_command(const Arguments& arguments) {
              "reads; of several they begin with layer0., layer1., ... `tokens` holds the ids, `prompt_tokens` one number.");
   if (!parse(app, arguments)) return kExitOk;
   CaptureOptions options{.threads = o.threads, .layers = parse_layers(o.layers)};
+  refuse_overwriting("--out", o.out, {{"--model", o.model}, {"--text", o.text}});
   watch_interrupts();
   OutputFile out(o.out);
   const std::shared_ptr<const Model> model = Model::load(o.model);
@@ -157,7 +158,11 @@ int calibrate_command(const Arguments& arguments) {
   add_integer(app, "--texts", most_texts, 1, 1 << 20, "most texts of each file with records; all when absent");
   add_integer(app, "--threads", threads, 1, 256, "one per physical core when absent");
   if (!parse(app, Arguments(arguments.begin() + 1, arguments.end()))) return kExitOk;
+  std::vector<std::pair<std::string, std::string>> taken = {{"--model", model_path}};
+  for (const std::string& file : files) taken.emplace_back("--text", file);
+  refuse_overwriting("--out", out, taken);
   watch_interrupts();
+  const OutputFile probe(out);  // fails now rather than at the end, where the library writes the file itself
   const std::shared_ptr<const Model> model = Model::load(model_path);
   std::vector<std::vector<int32_t>> texts;
   std::vector<std::string> names;

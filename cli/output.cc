@@ -17,6 +17,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Devices (/dev/null) keep nothing.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (fs::is_character_file(a, error)) return false;
+  if (fs::exists(a, error) || fs::exists(b, error)) return fs::equivalent(a, b, error);
+  const fs::path first = fs::weakly_canonical(fs::absolute(a, error), error);
+  return !error && first == fs::weakly_canonical(fs::absolute(b, error), error);
+}
+
 std::string reason() { return errno ? std::string(": ") + std::strerror(errno) : ""; }
 
 }  // namespace
@@ -37,6 +46,15 @@ void write_output(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     if (errno == EPIPE) throw ReaderGone();
     throw Error(ErrorCode::kResource, "cannot write to standard output" + reason());
+  }
+}
+
+void refuse_overwriting(const std::string& flag, const std::string& path,
+                        const std::vector<std::pair<std::string, std::string>>& taken) {
+  if (path.empty()) return;
+  for (const auto& [name, other] : taken) {
+    if (!same_file(path, other)) continue;
+    throw Error(ErrorCode::kUsage, flag + " " + path + " is the same file as " + name + "; give the name of another file");
   }
 }
 

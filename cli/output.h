@@ -4,6 +4,8 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace vase::cli {
 
@@ -15,6 +17,11 @@ struct ReaderGone {};
 
 // To standard output, at once. Throws Error(kResource), or ReaderGone.
 void write_output(std::string_view text);
+
+// Moving an output to its place would destroy what it is the same file as. taken: the other files of the command line,
+// each with what it is called. An empty path is none. Throws Error(kUsage).
+void refuse_overwriting(const std::string& flag, const std::string& path,
+                        const std::vector<std::pair<std::string, std::string>>& taken);
 
 // A file that appears whole or not at all: it is written beside its place and moved there by commit(); an interrupt
 // removes it, too. What exists and is no regular file (a pipe, /dev/stdout) is written to directly.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "output.h"
 #include "policies/words.h"
 #include "text/stream.h"
 #include "vase/error.h"
@@ -112,29 +113,15 @@ std::string read_file(const std::string& path) {
   return read_text(in, "--file " + path);
 }
 
-// Moving an output to its place would destroy what it is the same file as. Devices (/dev/null) keep nothing.
-bool same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  if (fs::is_character_file(a, error)) return false;
-  if (fs::exists(a, error) || fs::exists(b, error)) return fs::equivalent(a, b, error);
-  const fs::path first = fs::weakly_canonical(fs::absolute(a, error), error);
-  return !error && first == fs::weakly_canonical(fs::absolute(b, error), error);
-}
-
 // The files that the command line names must differ, where one of the two is written.
-void refuse_overwriting(const RunOptions& o) {
+void refuse_same_files(const RunOptions& o) {
   std::vector<std::pair<std::string, std::string>> taken = {{"--model", o.model}, {"standard output", "/dev/stdout"}};
   if (!o.file.empty()) taken.emplace_back("--file", o.file);
   if (!o.prompt && o.file.empty()) taken.emplace_back("standard input", "/dev/stdin");
   for (const auto& [flag, path] :
        {std::pair("--log-evictions", o.eviction_log), std::pair("--dump-logits", o.logits_dump)}) {
-    if (path.empty()) continue;
-    for (const auto& [name, other] : taken) {
-      if (!same_file(path, other)) continue;
-      throw Error(ErrorCode::kUsage, std::string(flag) + " " + path + " is the same file as " + name +
-                                         "; give the name of another file");
-    }
-    taken.emplace_back(flag, path);
+    refuse_overwriting(flag, path, taken);
+    if (!path.empty()) taken.emplace_back(flag, path);
   }
 }
 
@@ -173,7 +160,7 @@ std::optional<RunOptions> RunOptions::parse(const Arguments& arguments) {
     throw Error(ErrorCode::kUsage, "--system needs the chat template, which --raw leaves out");
   }
   check_texts(o);
-  refuse_overwriting(o);
+  refuse_same_files(o);
   o.policy = o.cache.parse_policy();
   if (!o.policy.evicts()) o.cache.refuse_idle(app, o.policy.reads());
   o.engine.log_evictions = !o.eviction_log.empty();

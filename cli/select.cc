@@ -64,11 +64,11 @@ Format format_of(const std::string& path) {
   throw Error(ErrorCode::kUsage, "--out " + path + " ends in none of .npy, .npz and .json; give one of them");
 }
 
-void refuse_overwriting(const SelectFlags& o) {
-  std::error_code error;
-  if (!o.out.empty() && fs::equivalent(o.in, o.out, error)) {
-    throw Error(ErrorCode::kUsage, "--out " + o.out + " is the same file as --in; give the name of another file");
-  }
+// The input is a file, or a folder whose arrays must stay as they are.
+void refuse_overwriting_input(const SelectFlags& o, const ArrayFile& in) {
+  std::vector<std::pair<std::string, std::string>> taken = {{"--in", o.in}};
+  for (const std::string& name : in.names()) taken.emplace_back("array " + name + " of --in", (fs::path(o.in) / (name + ".npy")).string());
+  refuse_overwriting("--out", o.out, taken);
 }
 
 std::string file_bytes(const SelectResult& result, Format format) {
@@ -88,8 +88,9 @@ int select_command(const Arguments& arguments) {
   o.setup.seed = *o.seed;
   o.setup.policy = o.cache.parse_policy();
   const Format format = format_of(o.out);
-  refuse_overwriting(o);
-  const HeadArrays arrays(*ArrayFile::open(o.in));
+  const std::unique_ptr<ArrayFile> in = ArrayFile::open(o.in);
+  refuse_overwriting_input(o, *in);
+  const HeadArrays arrays(*in);
   for (const std::string& name : arrays.unused()) {
     std::fprintf(stderr, "vase: warning: %s: array %s is not used\n", o.in.c_str(), name.c_str());
   }
