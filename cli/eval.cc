@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/machine.h"
 #include "commands.h"
 #include "eval/kl.h"
 #include "eval/kl_report.h"
@@ -155,6 +156,40 @@ class KlRun {
   std::optional<OutputFile> file_;
 };
 
+void refuse_same_files(const KlFlags& o) {
+  std::vector<std::pair<std::string, std::string>> taken = {{"--model", o.model}}, texts;
+  for (const std::string& text : o.texts) {
+    refuse_overwriting("--text", text, texts);  // given twice it would count as two texts
+    texts.emplace_back("--text " + text, text);
+    taken.emplace_back("--text", text);
+  }
+  refuse_overwriting("--out", o.out, taken);
+}
+
+void require_memory(uint64_t bytes, const std::string& what, const std::string& advice) {
+  const uint64_t there = available_memory();
+  if (bytes <= there) return;
+  throw Error(ErrorCode::kResource, what + " takes " + std::to_string(bytes >> 20) + " MiB; " + std::to_string(there >> 20) +
+                                        " MiB are free. " + advice);
+}
+
+// What would fail at some text or row of the table fails before the first, and nothing is begun that memory cannot hold.
+void check_all(const Model& model, const Grid& grid, const std::vector<eval::Text>& texts, const KlFlags& o) {
+  for (const eval::Text& text : texts) {
+    const uint64_t full = eval::FullCache::bytes_for(model, text);
+    require_memory(full, text.name + ": the full cache's distributions over " + std::to_string(text.tokens.size()) + " tokens",
+                   "Give fewer --tokens");
+    for (const auto& row : grid.cells) {
+      const eval::KlCell& cell = row.front();
+      const MemoryPlan plan = plan_memory(model.shape(), cell.policy, eval::cache_for(cell.policy, cell.cache, text),
+                                          eval::engine_for(o.kl));
+      require_memory(full + plan.bytes(), text.name + ": " + cell.name + " at " + std::to_string(cell.cache.budget) +
+                                              " beside the full cache's distributions",
+                     "Give a smaller --kv-budget or fewer --tokens");
+    }
+  }
+}
+
 int kl_command(const Arguments& arguments) {
   KlFlags o;
   CLI::App app("KL divergence of policies from the full cache, over given texts.", "eval kl");
@@ -163,12 +198,15 @@ int kl_command(const Arguments& arguments) {
   if (o.policies.empty()) o.policies = {o.cache.policy};
   if (o.budgets.empty()) o.budgets = {128};
   Grid grid = make_grid(o);
+  refuse_same_files(o);
   watch_interrupts();
   const std::shared_ptr<const Model> model = Model::load(o.model);
   std::vector<eval::Text> texts;
   for (const std::string& path : o.texts) {
     for (eval::Text& text : eval::read_texts(*model, path, o.most_tokens, o.most_texts)) texts.push_back(std::move(text));
   }
+  eval::make_names_differ(texts);
+  check_all(*model, grid, texts, o);
   KlRun run(o, model, std::move(grid), std::move(texts));
   defer_interrupts();
   const bool complete = run.run();

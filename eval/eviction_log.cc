@@ -1,6 +1,7 @@
 #include "eval/eviction_log.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -58,7 +59,7 @@ std::string eviction_log_line(const EvictionRecord& r) {
 
 std::vector<EvictionRecord> read_eviction_log(const std::string& path) {
   std::ifstream in(path);
-  if (!in) throw Error(ErrorCode::kNotFound, "cannot read " + path);
+  if (!in || std::filesystem::is_directory(path)) throw Error(ErrorCode::kNotFound, "cannot read " + path + "; give a log that `vase run --log-evictions` has written");
   std::vector<EvictionRecord> records;
   size_t number = 0;
   const auto fail = [&](const std::string& why) {

@@ -38,13 +38,23 @@ double kl_divergence(std::span<const float> log_p, std::span<const float> logits
 
 }  // namespace
 
+CacheOptions cache_for(const Policy& policy, CacheOptions cache, const Text& text) {
+  if (!policy.evicts()) cache.context = static_cast<int>(text.tokens.size());
+  if (cache.prefill == Prefill::kDense) cache.max_prompt = std::max(1, text.prompt_tokens);
+  return cache;
+}
+
+EngineOptions engine_for(const KlOptions& options) {
+  return {.threads = options.threads, .chunk = options.chunk, .logit_rows = options.chunk};
+}
+
 FullCache::FullCache(std::shared_ptr<const Model> model, const Text& text, const KlOptions& options)
     : model_(std::move(model)), text_(text), vocabulary_(model_->shape().vocabulary) {
   log_p_.resize(text.tokens.size() * vocabulary_);
   Engine engine(model_, Policy(),
                 {.key_type = options.full_type, .value_type = options.full_type,
                  .context = static_cast<int>(text.tokens.size())},
-                {.threads = options.threads, .chunk = options.chunk, .logit_rows = options.chunk});
+                engine_for(options));
   engine.force(text.tokens, text.prompt_tokens, {}, [&](int64_t position, std::span<const float> logits) {
     const float normaliser = static_cast<float>(log_sum_exp(logits));
     float* row = log_p_.data() + static_cast<size_t>(position) * vocabulary_;
@@ -52,11 +62,8 @@ FullCache::FullCache(std::shared_ptr<const Model> model, const Text& text, const
   });
 }
 
-KlText FullCache::run(const Policy& policy, CacheOptions cache, uint64_t seed, int chunk,
-                      const KlOptions& options) const {
-  if (!policy.evicts()) cache.context = static_cast<int>(text_.tokens.size());
-  if (cache.prefill == Prefill::kDense) cache.max_prompt = std::max(1, text_.prompt_tokens);
-  Engine engine(model_, policy, cache, {.threads = options.threads, .chunk = chunk, .logit_rows = chunk});
+KlText FullCache::run(const Policy& policy, const CacheOptions& cache, uint64_t seed, const KlOptions& options) const {
+  Engine engine(model_, policy, cache_for(policy, cache, text_), engine_for(options));
   struct Row {
     float kl = 0;
     bool same_top = false;
@@ -93,12 +100,12 @@ KlText FullCache::run(const Policy& policy, CacheOptions cache, uint64_t seed, i
 }
 
 KlText FullCache::compare(const KlCell& cell, const KlOptions& options) const {
-  return run(cell.policy, cell.cache, cell.seed, options.chunk, options);
+  return run(cell.policy, cell.cache, cell.seed, options);
 }
 
-KlText FullCache::compare_with_itself(int chunk, RowType type, const KlOptions& options) const {
-  return run(Policy(), {.key_type = type, .value_type = type, .context = static_cast<int>(text_.tokens.size())}, 0,
-             chunk, options);
+KlText FullCache::compare_with_itself(int chunk, RowType type, KlOptions options) const {
+  options.chunk = chunk;
+  return run(Policy(), {.key_type = type, .value_type = type}, 0, options);
 }
 
 }  // namespace vase::eval

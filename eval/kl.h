@@ -39,19 +39,25 @@ struct KlOptions {
   RowType full_type = RowType::kF16;  // rows of the full cache
 };
 
+// The cache that a cell's run of a text of so many tokens takes: what depends on the text is set.
+CacheOptions cache_for(const Policy& policy, CacheOptions cache, const Text& text);
+EngineOptions engine_for(const KlOptions& options);
+
 // The full cache's own distributions over one text: what every cell is compared with. Holds 4 B x vocabulary x tokens.
 class FullCache {
  public:
+  static uint64_t bytes_for(const Model& model, const Text& text) { return text.tokens.size() * sizeof(float) * model.shape().vocabulary; }
+
   FullCache(std::shared_ptr<const Model> model, const Text& text, const KlOptions& options);
 
   // Compares another run of the same text. Throws Error(kUsage) when the cell's budget and policy do not go together.
   KlText compare(const KlCell& cell, const KlOptions& options) const;
   // The same for the full cache itself with another chunk size and row type: what differs without any eviction. All
   // positions count.
-  KlText compare_with_itself(int chunk, RowType type, const KlOptions& options) const;
+  KlText compare_with_itself(int chunk, RowType type, KlOptions options) const;
 
  private:
-  KlText run(const Policy& policy, CacheOptions cache, uint64_t seed, int chunk, const KlOptions& options) const;
+  KlText run(const Policy& policy, const CacheOptions& cache, uint64_t seed, const KlOptions& options) const;
 
   std::shared_ptr<const Model> model_;
   const Text& text_;

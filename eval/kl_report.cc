@@ -37,16 +37,19 @@ std::string cell(const char* format, double value) {
   return text;
 }
 
-std::string with_error(const char* format, double value, double error) {
-  return cell(format, value) + " ± " + cell(format, error);
+// The spread of one text is not known.
+std::string with_error(const char* format, double value, double error, int texts) {
+  return cell(format, value) + (texts < 2 ? " ± ?" : " ± " + cell(format, error));
 }
+
+nlohmann::json error_json(double error, int texts) { return texts < 2 ? nlohmann::json(nullptr) : nlohmann::json(error); }
 
 std::string table_row(const std::string& name, const std::string& budget, const KlSummary& s, const char* mark) {
   if (s.positions == 0) return "| " + name + " | " + budget + " | never evicted | | | | | | 0 |\n";
-  return "| " + name + " | " + budget + " | " + with_error("%.4f", s.kl, s.kl_error) + mark + " | " +
+  return "| " + name + " | " + budget + " | " + with_error("%.4f", s.kl, s.kl_error, s.texts) + mark + " | " +
          cell("%.4f", s.median) + " | " + cell("%.3f", s.p99) + " | " + cell("%.2f", s.max) + " | " +
-         with_error("%.1f", 100 * s.same_top, 100 * s.same_top_error) + " | " +
-         with_error("%.3f", s.perplexity, s.perplexity_error) + " | " + std::to_string(s.positions) + " |\n";
+         with_error("%.1f", 100 * s.same_top, 100 * s.same_top_error, s.texts) + " | " +
+         with_error("%.3f", s.perplexity, s.perplexity_error, s.texts) + " | " + std::to_string(s.positions) + " |\n";
 }
 
 }  // namespace
@@ -108,14 +111,14 @@ nlohmann::json summary_json(const KlRow& row) {
           {"texts", s.texts},
           {"positions", s.positions},
           {"kl_mean", s.kl},
-          {"kl_error", s.kl_error},
+          {"kl_error", error_json(s.kl_error, s.texts)},
           {"kl_median", s.median},
           {"kl_p99", s.p99},
           {"kl_max", s.max},
           {"same_top", s.same_top},
-          {"same_top_error", s.same_top_error},
+          {"same_top_error", error_json(s.same_top_error, s.texts)},
           {"perplexity", s.perplexity},
-          {"perplexity_error", s.perplexity_error},
+          {"perplexity_error", error_json(s.perplexity_error, s.texts)},
           {"perplexity_full", s.full_perplexity}};
 }
 
@@ -126,16 +129,18 @@ std::string kl_table(const std::vector<KlRow>& rows, const std::vector<KlRow>& f
       "| policy | budget | mean KL ± SE (nats) | median | p99 | max | same top token, % | perplexity | positions |\n"
       "|---|---|---|---|---|---|---|---|---|\n";
   for (const KlRow& row : floors) text += table_row(row.name, "-", summarise(row), "");
-  bool below = false;
+  bool below = false, alone = false;
   for (const KlRow& row : rows) {
     const KlSummary s = summarise(row);
     const bool mark = s.positions > 0 && s.kl <= floor;
     below |= mark;
+    alone |= s.texts == 1;
     text += table_row(row.name, std::to_string(row.budget), s, mark ? " (*)" : "");
   }
   text += "\nKL of the policy's next-token distribution from the full cache's, at the positions after the first eviction, or behind "
           "the prompt from the first that reads less than all. "
           "Noise floor: " + cell("%.4f", floor) + "; differences below it mean nothing.\n";
+  if (alone) text += "± ?: one text has no standard error; give several.\n";
   if (below) text += "(*) not told apart from the full cache.\n";
   return text;
 }

@@ -19,7 +19,7 @@ struct KlRow {
 // Statistics of a row. Means are means over texts of each text's own mean (seeds pooled), so that their standard error
 // over texts is honest; quantiles and the maximum are over all counted positions.
 struct KlSummary {
-  int texts = 0;           // texts with at least one counted position
+  int texts = 0;           // texts with at least one counted position; of one alone there are no standard errors
   int64_t positions = 0;   // counted positions, all seeds
   double kl = 0, kl_error = 0;
   double median = 0, p99 = 0, max = 0;

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "vase/error.h"
 
@@ -18,6 +19,15 @@ std::string read_file(const std::string& path) {
     throw Error(ErrorCode::kNotFound, "cannot read the text file " + path + "; give a readable file");
   }
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The tokenizer does not know which file its text is from.
+std::vector<int32_t> tokenized(const Model& model, const std::string& text, bool add_special, const std::string& where) {
+  try {
+    return model.tokenize(text, add_special);
+  } catch (const Error& e) {
+    throw Error(e.code(), where + ": " + e.what());
+  }
 }
 
 // Throws Error(kCorrupt) that names the place.
@@ -51,6 +61,7 @@ std::vector<int32_t> prompt_of(const Model& model, const json& object, const std
 }
 
 Text parse_record(const Model& model, const json& object, const std::string& where, int most_tokens) {
+  if (object.is_array()) fail(where, "a list, not a JSON object; write one object per line, without brackets and commas around them");
   if (!object.is_object()) fail(where, "not a JSON object");
   Text text;
   text.name = object.contains("id") ? (object["id"].is_string() ? text_of(object, "id", where) : object["id"].dump())
@@ -59,7 +70,7 @@ Text parse_record(const Model& model, const json& object, const std::string& whe
   text.prompt_tokens = static_cast<int>(text.tokens.size());
   std::vector<int32_t> rest;
   if (object.contains("tokens")) rest = ids(object, "tokens", model.shape().vocabulary, where);
-  else if (object.contains("text")) rest = model.tokenize(text_of(object, "text", where), text.tokens.empty());
+  else if (object.contains("text")) rest = tokenized(model, text_of(object, "text", where), text.tokens.empty(), where);
   else fail(where, "needs \"tokens\" (ids) or \"text\"");
   rest.resize(std::min(rest.size(), static_cast<size_t>(most_tokens)));
   text.tokens.insert(text.tokens.end(), rest.begin(), rest.end());
@@ -74,7 +85,7 @@ std::vector<Text> read_texts(const Model& model, const std::string& path, int mo
   const std::string extension = std::filesystem::path(path).extension();
   std::vector<Text> all;
   if (extension != ".jsonl" && extension != ".json") {
-    Text text{path, model.tokenize(content), 0};
+    Text text{path, tokenized(model, content, true, path), 0};
     text.tokens.resize(std::min(text.tokens.size(), static_cast<size_t>(most_tokens)));
     if (text.tokens.size() < 2) fail(path, "has fewer than two tokens");
     return {text};
@@ -95,6 +106,14 @@ std::vector<Text> read_texts(const Model& model, const std::string& path, int mo
   }
   if (all.empty()) fail(path, "holds no texts");
   return all;
+}
+
+void make_names_differ(std::vector<Text>& texts) {
+  std::set<std::string> taken;
+  for (Text& text : texts) {
+    const std::string name = text.name;
+    for (int n = 2; !taken.insert(text.name).second; ++n) text.name = name + " (" + std::to_string(n) + ")";
+  }
 }
 
 }  // namespace vase::eval

@@ -26,4 +26,7 @@ struct Text {
 // Throws Error: kNotFound, kCorrupt (with the line), kUsage.
 std::vector<Text> read_texts(const Model& model, const std::string& path, int most_tokens, int texts);
 
+// Texts are told apart by name: a name that others have had before is followed by " (2)", " (3)", ...
+void make_names_differ(std::vector<Text>& texts);
+
 }  // namespace vase::eval

@@ -56,6 +56,34 @@ TEST_F(CliReading, EvalComparesThemWithEvictionAtEveryBudget) {
   EXPECT_NE(o.out.find("| 56 |\n"), std::string::npos) << "120 tokens, of which the first 64 are read whole\n" << o.out;
 }
 
+// The model and the texts are worth more than any result.
+TEST_F(CliReading, ResultsNeverReplaceWhatTheyWereMadeFrom) {
+  const std::string text = contents(text_), model = contents(model_.path());
+  for (const std::string command : {"eval kl", "capture", "calibrate triattention"}) {
+    const std::string flags = command + " --model " + model_.path() + " --text " + text_ + " --out ";
+    expect_usage_error(vase(flags + text_), {"--out", "is the same file as --text"});
+    expect_usage_error(vase(flags + model_.path()), {"--out", "is the same file as --model"});
+    EXPECT_EQ(contents(text_), text);
+    EXPECT_EQ(contents(model_.path()), model);
+  }
+}
+
+TEST_F(CliReading, EvalRefusesBeforeTheFirstTextWhatWouldFailLater) {
+  const std::string flags = "eval kl --threads 1 --model " + model_.path() + " --text " + text_;
+  expect_usage_error(vase(flags + " --text " + text_), {"is the same file as --text"});
+  const Outcome large = vase(flags + " --kv-budget 128 --kv-type f32 --kv-budget 16777216");
+  EXPECT_EQ(large.code, 1);
+  EXPECT_NE(large.err.find("at 16777216"), std::string::npos) << large.err;
+  test::write_file(out_, test::SeerFile{}.bytes());
+  expect_usage_error(vase(flags + " --policy random --policy read=seer:gates=" + out_), {"were made for"});
+}
+
+TEST_F(CliReading, CalibrateFailsAtOnceWhereItCannotWrite) {
+  const Outcome o = vase("calibrate triattention --model " + model_.path() + " --text " + text_ + " --out /nowhere/file");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_EQ(o.err, "vase: cannot write /nowhere/file: No such file or directory\n");
+}
+
 TEST_F(CliReading, CaptureWritesArraysThatSelectReads) {
   const Outcome o = capture("--text " + text_ + " --tokens 50 --layers 1 --out " + out_);
   EXPECT_EQ(o.code, 0) << o.err;

@@ -112,16 +112,29 @@ TEST(KlSummary, MeansAreOverTextsWithSeedsPooled) {
   EXPECT_DOUBLE_EQ(s.full_perplexity, std::exp(0.5));
 }
 
+KlRow two_texts(const std::string& name, float kl) {
+  return {name, 64, {measured("a", {kl - 0.1f, kl - 0.1f}, 2, 1, 1), measured("b", {kl + 0.1f, kl + 0.1f}, 2, 1, 1)}};
+}
+
 TEST(KlTable, MarksWhatLiesBelowTheNoiseFloor) {
-  const std::vector<KlRow> floors = {{"full, other", 0, {measured("a", {0.5, 0.5}, 2, 1, 1)}}};
-  const std::string table = kl_table({{"good", 64, {measured("a", {0.25, 0.25}, 2, 1, 1)}},
-                                      {"bad", 64, {measured("a", {0.75, 0.75}, 2, 1, 1)}},
-                                      {"idle", 64, {measured("a", {}, 0, 0, 0)}}},
-                                     floors);
-  EXPECT_NE(table.find("| good | 64 | 0.2500 ± 0.0000 (*) |"), std::string::npos) << table;
-  EXPECT_NE(table.find("| bad | 64 | 0.7500 ± 0.0000 |"), std::string::npos) << table;
+  const std::vector<KlRow> floors = {two_texts("full, other", 0.5f)};
+  const std::string table =
+      kl_table({two_texts("good", 0.25f), two_texts("bad", 0.75f), {"idle", 64, {measured("a", {}, 0, 0, 0)}}}, floors);
+  EXPECT_NE(table.find("| good | 64 | 0.2500 ± 0.1000 (*) |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| bad | 64 | 0.7500 ± 0.1000 |"), std::string::npos) << table;
   EXPECT_NE(table.find("| idle | 64 | never evicted |"), std::string::npos) << table;
   EXPECT_NE(table.find("Noise floor: 0.5000"), std::string::npos) << table;
+  EXPECT_EQ(table.find("± ?"), std::string::npos) << table;
+}
+
+// One text tells nothing of how texts differ; "± 0.0000" would say that they do not.
+TEST(KlTable, OneTextHasNoStandardError) {
+  const KlRow row{"p", 64, {measured("a", {0.5, 0.5}, 2, 1, 1)}};
+  const std::string table = kl_table({row}, {});
+  EXPECT_NE(table.find("| p | 64 | 0.5000 ± ? |"), std::string::npos) << table;
+  EXPECT_NE(table.find("one text has no standard error"), std::string::npos) << table;
+  const nlohmann::json j = summary_json(row);
+  for (const char* key : {"kl_error", "same_top_error", "perplexity_error"}) EXPECT_TRUE(j[key].is_null()) << key;
 }
 
 }  // namespace

@@ -68,7 +68,8 @@ TEST_F(Texts, AtMostSoManyTexts) {
 TEST_F(Texts, DamagedRecordsAreNamedWithTheirLine) {
   for (const auto& [content, word] : std::vector<std::pair<std::string, std::string>>{
            {"{\"tokens\":[1,2]}\n{\"tokens\":", ":2: not valid JSON"},
-           {"[1, 2]\n", "not a JSON object"},
+           {"[1, 2]\n", "write one object per line"},
+           {"1\n", "not a JSON object"},
            {"{\"id\": 3}\n", "needs \"tokens\""},
            {"{\"tokens\": [1, 999999]}\n", "999999"},
            {"{\"tokens\": [1, -1]}\n", "-1"},
@@ -85,7 +86,20 @@ TEST_F(Texts, DamagedRecordsAreNamedWithTheirLine) {
     }
   }
   EXPECT_THROW(read_texts(*model_, "/nowhere/at.all", 10, 0), Error);
-  EXPECT_THROW(read("\xff\xfe", ".txt"), Error);
+  try {
+    read("\xff\xfe", ".txt");
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find(".txt: the text is not valid UTF-8"), std::string::npos) << e.what();
+  }
+}
+
+TEST(TextNames, AreMadeToDiffer) {
+  std::vector<Text> texts = {{"a", {}, 0}, {"a", {}, 0}, {"b", {}, 0}, {"a (2)", {}, 0}, {"a", {}, 0}};
+  make_names_differ(texts);
+  std::vector<std::string> names;
+  for (const Text& text : texts) names.push_back(text.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "a (2)", "b", "a (2) (2)", "a (3)"}));
 }
 
 }  // namespace
