@@ -71,13 +71,22 @@ Selection select_one(const HeadArrays& arrays, const Policy& policy, const Selec
   }
 }
 
+// The heads of one sequence.
+std::vector<Selection> select_layer(const HeadArrays& arrays, const Policy& policy, const std::vector<SelectInput>& heads) {
+  if (policy.share == Share::kLayer) return {heads.size(), select_shared_slots(policy, heads)};
+  std::vector<Selection> selections;
+  for (const SelectInput& head : heads) selections.push_back(select_one(arrays, policy, head));
+  return selections;
+}
+
 }  // namespace
 
 SelectResult select_heads(const HeadArrays& arrays, const SelectSetup& setup, const Rope& rope) {
   SelectResult result{&arrays, setup, {}, {}, {}};
   for (size_t s = 0; s < arrays.sequences(); ++s) {
+    std::vector<SelectInput> heads;
     for (size_t h = 0; h < arrays.kv_heads(); ++h) {
-      SelectInput input = arrays.head(s, h);
+      SelectInput& input = heads.emplace_back(arrays.head(s, h));
       input.budget = setup.budget;
       input.buffer = setup.buffer;
       input.prompt_tokens = setup.prompt_tokens;
@@ -85,8 +94,8 @@ SelectResult select_heads(const HeadArrays& arrays, const SelectSetup& setup, co
       input.layer = setup.layer;
       input.eviction = setup.eviction;
       input.rope = rope;
-      result.heads.push_back(select_one(arrays, setup.policy, input));
     }
+    for (Selection& selection : select_layer(arrays, setup.policy, heads)) result.heads.push_back(std::move(selection));
     measure(result, s);
   }
   return result;

@@ -241,7 +241,7 @@ class VASE_API Policy {
   // their scores. Their candidates have the same positions in the same order. draws: one for each head, for its scores;
   // rules and selection take the first.
   void plan_shared(std::span<const HeadView> heads, std::span<RandomDraws* const> draws, PolicyScratch& scratch,
-                   std::span<uint32_t> kept) const;
+                   std::span<uint32_t> kept, PlanTrace* trace = nullptr) const;
 
   Policy() = default;  // `full`
   // A scorer and a selector, or neither (`full`, whatever the rules). Throws Error(kUsage) for one without the other.

@@ -51,6 +51,10 @@ struct Selection {
 // for a policy that never evicts, needs what is not given, or cannot work with this budget.
 VASE_API Selection select_slots(const Policy& policy, const SelectInput& input);
 
+// The same for heads that share what they keep, as those of a layer do with Share::kLayer: one selection for all of them,
+// with the mean of their scores. They must have equal sizes and positions.
+VASE_API Selection select_shared_slots(const Policy& policy, std::span<const SelectInput> heads);
+
 // Frequencies of plain RoPE, [head_dim / 2]: base^(-2 f / head_dim) for channel pair f.
 VASE_API std::vector<float> rope_frequencies(double base, int head_dim);
 

@@ -148,12 +148,12 @@ void Policy::plan(const HeadView& head, RandomDraws& draws, PolicyScratch& scrat
 }
 
 void Policy::plan_shared(std::span<const HeadView> heads, std::span<RandomDraws* const> draws, PolicyScratch& scratch,
-                         std::span<uint32_t> kept) const {
+                         std::span<uint32_t> kept, PlanTrace* trace) const {
   if (heads.empty() || heads.size() != draws.size()) {
     throw Error(ErrorCode::kUsage, "plan: " + std::to_string(heads.size()) + " heads with " +
                                        std::to_string(draws.size()) + " draws; give one draw per head, at least one");
   }
-  plan_with(heads, draws, scratch, kept, nullptr);
+  plan_with(heads, draws, scratch, kept, trace);
 }
 
 // The mean of the heads' scores; scratch.shared holds the sum.

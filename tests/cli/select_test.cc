@@ -174,6 +174,28 @@ TEST_F(Select, WrongShapesTypesAndNumbers) {
   refused({{"K", "no array"}, {"V", K}}, {": K is no .npy array"}, 1);
 }
 
+// Means of the values' sizes of both heads: 0.5 4 3 3 4; the last is the buffer.
+TEST_F(Select, HeadsOfALayerThatShareKeepTheSame) {
+  write_two_heads();
+  const json j = result("--policy 'score=value share=layer' --kv-budget 3 --kv-buffer 1");
+  ASSERT_EQ(j["heads"].size(), 2u);
+  for (const json& head : j["heads"]) {
+    EXPECT_EQ(head["kept"], (Integers{1, 4, 5}));
+    EXPECT_EQ(head["scores"], (Floats{0.5, 4, 3, 3, 4}));
+  }
+  EXPECT_DOUBLE_EQ(j["retention"][0]["overlap"], 1);
+}
+
+TEST_F(Select, AnArrayOfAFolderIsNotOverwritten) {
+  std::filesystem::create_directory(in_);
+  const std::string rows = npy_bytes(Shape{3, 1}, Floats{1, 2, 3}), keys = in_ + "/K.npy";
+  for (const std::string& path : {keys, in_ + "/V.npy"}) std::ofstream(path, std::ios::binary) << rows;
+  const std::string flags = "--policy score=value --kv-budget 2 --kv-buffer 1 --out ";
+  expect_usage_error(select(flags + keys), {"same file as array K of --in"});
+  EXPECT_EQ(contents(keys), rows);
+  EXPECT_EQ(select(flags + in_ + "/kept.npy").code, 0);
+}
+
 TEST_F(Select, WrongFlags) {
   write_two_heads();
   expect_usage_error(select("--policy score=value"), {"--kv-budget"});

@@ -269,6 +269,7 @@ TEST(SelectSlots, NamesWhatDoesNotFit) {
   refused("positions[0] is -1", [](Line& l) { l.input.positions = negative; });
   refused("position 2 comes twice", [](Line& l) { l.input.positions = mixed_twice; }, "snapkv order=score");
   refused("position 9 is not older", [](Line& l) { l.input.positions = not_older; }, "snapkv order=score");
+  refused("magnitude of RoPE is 0.0", [](Line& l) { l.input.rope.magnitude = 0; });
   const auto spy = with_spy({.rope = true}, [](const HeadView&) {});
   EXPECT_NE(refusal(spy, Line(5).input).find("frequencies of RoPE"), std::string::npos);
 }
@@ -283,6 +284,28 @@ TEST(Policy, TakesAScorerOfOnesOwn) {
   const Line line(5);
   const Policy top = Policy::parse("score=uniform").with_scorer(mine);
   EXPECT_EQ(select_slots(top, line.input).kept, (std::vector<uint32_t>{0, 1, 4}));
+}
+
+// Scores of two heads, (1 5 2 4) and (4 2 5 1): the sums 5 7 7 5 choose 1 and 2 for both.
+TEST(SelectSlots, HeadsThatShareKeepWhatTheMeanOfTheirScoresChooses) {
+  const Floats keys(5), first = {1, 5, 2, 4, 0}, second = {4, 2, 5, 1, 0};
+  std::vector<SelectInput> heads(2);
+  for (SelectInput& head : heads) {
+    head.head_dim = 1;
+    head.keys = keys;
+    head.budget = 3;
+    head.buffer = 1;
+  }
+  heads[0].values = first;
+  heads[1].values = second;
+  const Policy policy = Policy::parse("score=value:measure=l2 share=layer");
+  const Selection s = select_shared_slots(policy, heads);
+  EXPECT_EQ(s.kept, (std::vector<uint32_t>{1, 2, 4}));
+  EXPECT_EQ(s.scores, (Floats{2.5f, 3.5f, 3.5f, 2.5f}));
+  const std::vector<int32_t> later = {1, 2, 3, 4, 5};
+  heads[1].positions = later;
+  EXPECT_THROW(select_shared_slots(policy, heads), Error);
+  EXPECT_THROW(select_shared_slots(policy, {}), Error);
 }
 
 }  // namespace

@@ -108,6 +108,9 @@ void check_rope(const Policy& policy, const SelectInput& input, const PolicyNeed
          std::to_string(input.head_dim / 2) + " are allowed");
   }
   check_finite("rope.frequencies", frequencies, 1);
+  if (!(input.rope.magnitude > 0) || !std::isfinite(input.rope.magnitude)) {
+    fail("the magnitude of RoPE is " + std::to_string(input.rope.magnitude) + "; it must be finite and above 0");
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <numeric>
 
 #include "base/philox_draws.h"
@@ -58,53 +59,91 @@ QueriesView newest_queries(const SelectInput& input, int wanted) {
           .width = input.head_dim};
 }
 
+// What a policy sees of one head, and the memory behind it.
+struct Head {
+  Head(const SelectInput& input, const PolicyNeeds& needs)
+      : positions(positions_of(input)),
+        records(attention_records(input, positions, needs)),
+        keys(input.keys, input.head_dim),
+        values(input.values, input.head_dim),
+        weights(input.log_weight.begin(), input.log_weight.end()),
+        draws({.seed = input.seed,
+               .sequence = input.stream,
+               .layer = static_cast<uint32_t>(input.layer),
+               .head = static_cast<uint32_t>(input.kv_head),
+               .eviction = input.eviction}) {
+    const size_t candidates = positions.size() - input.buffer;
+    if (needs.value_range) ranges = value_ranges(input, candidates);
+    weights.resize(positions.size());  // zeros when none are given
+    view = {.budget = input.budget,
+            .buffer = input.buffer,
+            .prompt_tokens = input.prompt_tokens,
+            .group = input.group,
+            .layer = input.layer,
+            .kv_head = input.kv_head,
+            .seen = int64_t(positions.back()) + 1,
+            .positions = std::span(positions).first(candidates),
+            .attention = records.attention,
+            .attention_rows = records.rows,
+            .last_use = records.last_use,
+            .longest_gap = records.longest_gap,
+            .value_range = ranges,
+            .keys = keys.view,
+            .values = values.view,
+            .rope = input.rope};
+    if (needs.log_weight) view.log_weight = std::span(weights).first(candidates);
+    if (needs.queries > 0) view.queries = newest_queries(input, needs.queries);
+  }
+  Head(const Head&) = delete;
+  Head& operator=(const Head&) = delete;
+
+  std::vector<int32_t> positions;
+  AttentionRecords records;
+  PaddedRows keys, values;
+  std::vector<float> ranges, weights;
+  PhiloxDraws draws;
+  HeadView view;
+};
+
+void check_alike(std::span<const SelectInput> heads) {
+  if (heads.empty()) throw Error(ErrorCode::kUsage, "select: there is no head; give at least one");
+  const std::vector<int32_t> positions = positions_of(heads[0]);
+  for (const SelectInput& head : heads) {
+    if (head.budget == heads[0].budget && head.buffer == heads[0].buffer && head.prompt_tokens == heads[0].prompt_tokens &&
+        head.group == heads[0].group && head.head_dim == heads[0].head_dim && positions_of(head) == positions) {
+      continue;
+    }
+    throw Error(ErrorCode::kUsage, "select: heads that share what they keep must have equal sizes and positions");
+  }
+}
+
 }  // namespace
 
-Selection select_slots(const Policy& policy, const SelectInput& input) {
-  check_select_input(policy, input);
+Selection select_slots(const Policy& policy, const SelectInput& input) { return select_shared_slots(policy, {&input, 1}); }
+
+Selection select_shared_slots(const Policy& policy, std::span<const SelectInput> inputs) {
+  for (const SelectInput& input : inputs) check_select_input(policy, input);
+  check_alike(inputs);
   const PolicyNeeds needs = policy.needs();
-  const std::vector<int32_t> positions = positions_of(input);
-  const size_t rows = positions.size(), candidates = rows - input.buffer;
-  const AttentionRecords records = attention_records(input, positions, needs);
-  const PaddedRows keys(input.keys, input.head_dim), values(input.values, input.head_dim);
-  const std::vector<float> ranges = needs.value_range ? value_ranges(input, candidates) : std::vector<float>();
-  std::vector<float> weights(input.log_weight.begin(), input.log_weight.end());
-  weights.resize(rows);  // zeros when none are given
-
-  HeadView head{.budget = input.budget,
-                .buffer = input.buffer,
-                .prompt_tokens = input.prompt_tokens,
-                .group = input.group,
-                .layer = input.layer,
-                .kv_head = input.kv_head,
-                .seen = int64_t(positions.back()) + 1,
-                .positions = std::span(positions).first(candidates),
-                .attention = records.attention,
-                .attention_rows = records.rows,
-                .last_use = records.last_use,
-                .longest_gap = records.longest_gap,
-                .value_range = ranges,
-                .keys = keys.view,
-                .values = values.view,
-                .rope = input.rope};
-  if (needs.log_weight) head.log_weight = std::span(weights).first(candidates);
-  if (needs.queries > 0) head.queries = newest_queries(input, needs.queries);
-
-  PhiloxDraws draws({.seed = input.seed,
-                     .sequence = input.stream,
-                     .layer = static_cast<uint32_t>(input.layer),
-                     .head = static_cast<uint32_t>(input.kv_head),
-                     .eviction = input.eviction});
+  std::deque<Head> heads;
+  std::vector<HeadView> views;
+  std::vector<RandomDraws*> draws;
+  for (const SelectInput& input : inputs) {
+    views.push_back(heads.emplace_back(input, needs).view);
+    draws.push_back(&heads.back().draws);
+  }
+  const HeadView& first = views.front();
   PolicyScratch scratch;
   PlanTrace trace;
   Selection selection;
-  selection.kept.resize(input.budget);
-  policy.plan(head, draws, scratch, std::span(selection.kept).first(head.keep()), &trace);
-  std::iota(selection.kept.begin() + head.keep(), selection.kept.end(), static_cast<uint32_t>(candidates));
+  selection.kept.resize(first.budget);
+  policy.plan_shared(views, draws, scratch, std::span(selection.kept).first(first.keep()), &trace);
+  std::iota(selection.kept.begin() + first.keep(), selection.kept.end(), static_cast<uint32_t>(first.candidates()));
   selection.scores = std::move(trace.scores);
   selection.protected_ = std::move(trace.protected_);
   if (needs.log_weight) {
-    std::copy_n(scratch.log_weight.begin(), candidates, weights.begin());
+    std::vector<float>& weights = heads.front().weights;
+    std::copy_n(scratch.log_weight.begin(), first.candidates(), weights.begin());
     for (const uint32_t row : selection.kept) selection.log_weight.push_back(weights[row]);
   }
   return selection;
