@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/machine.h"
 #include "policies/words.h"
 #include "vase/error.h"
 
@@ -31,6 +32,14 @@ std::string reason(zip_error_t* error) {
   return text;
 }
 
+// The bytes of an array are held twice while its numbers are read; numbers of 2 bytes take 4.
+void require_memory(uint64_t bytes, const std::string& label) {
+  const uint64_t there = available_memory();
+  if (bytes <= there / 3) return;
+  throw Error(ErrorCode::kResource, label + " holds " + std::to_string(bytes >> 20) + " MiB of numbers, too many for the " +
+                                        std::to_string(there >> 20) + " MiB that are free; give fewer heads or tokens");
+}
+
 class NpzFile final : public ArrayFile {
  public:
   explicit NpzFile(const std::string& path) : ArrayFile(path) {
@@ -52,6 +61,7 @@ class NpzFile final : public ArrayFile {
     if (!(stat.valid & ZIP_STAT_SIZE) || !(stat.valid & ZIP_STAT_COMP_SIZE)) fail(label);
     // What the archive says of the size is not to be trusted with memory.
     if (stat.size > kMostBytes || stat.size / kMostExpansion > stat.comp_size) fail(label);
+    require_memory(stat.size, label);
     std::unique_ptr<zip_file_t, CloseFile> file(zip_fopen_index(zip_.get(), stat.index, 0));
     if (!file) fail(label);
     std::string bytes(stat.size, '\0');
@@ -103,7 +113,9 @@ class ArrayFolder final : public ArrayFile {
     if (!fs::is_regular_file(path, error)) throw Error(ErrorCode::kNotFound, path + " is no file");
     errno = 0;
     std::ifstream in(path, std::ios::binary);
-    std::string bytes(fs::file_size(path, error), '\0');
+    const uint64_t size = fs::file_size(path, error);
+    if (!error) require_memory(size, path);
+    std::string bytes(error ? 0 : size, '\0');
     if (!in || error || !in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
       throw Error(ErrorCode::kNotFound, "cannot read " + path + (errno ? std::string(": ") + std::strerror(errno) : ""));
     }

@@ -149,6 +149,20 @@ TEST_F(Npz, AnArchiveThatPromisesTooMuchIsRefused) {
   EXPECT_NE(refusal(huge).find("damaged"), std::string::npos) << refusal(huge);
 }
 
+// A header may promise what no memory holds, in an archive of zeros as in a file with holes.
+TEST_F(Npz, MoreThanMemoryHoldsIsRefusedBeforeItIsRead) {
+  std::filesystem::create_directory(path_);
+  std::ofstream(path_ + "/K.npy", std::ios::binary) << npy_bytes(Shape{2}, std::vector<float>{1, 2});
+  std::filesystem::resize_file(path_ + "/K.npy", uint64_t(1) << 42);
+  try {
+    ArrayFile::open(path_)->read("K");
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kResource);
+    EXPECT_NE(std::string(e.what()).find("4194304 MiB of numbers"), std::string::npos) << e.what();
+  }
+}
+
 TEST_F(Npz, AFolderOfArraysIsAsGood) {
   std::filesystem::create_directory(path_);
   std::ofstream(path_ + "/K.npy", std::ios::binary) << npy_bytes(Shape{2}, std::vector<float>{1, 2});
