@@ -8,6 +8,7 @@
 #include "json_output.h"
 #include "output.h"
 #include "paragraph.h"
+#include "policies/presets.h"
 #include "policies/words.h"
 #include "vase/error.h"
 #include "vase/policy.h"
@@ -31,7 +32,7 @@ struct UsedPart {
 std::string parameter_label(const PartInfo::Parameter& p) { return p.name.empty() ? "N" : std::string(p.name); }
 
 std::string parameter_text(const PartInfo::Parameter& p) {
-  const std::string values = std::string(p.allowed) + " (default " + std::string(p.fallback) + ")";
+  const std::string values = std::string(p.allowed) + (p.fallback.empty() ? " (no default)" : " (default " + std::string(p.fallback) + ")");
   std::string_view meaning = p.meaning;
   if (p.name.empty() && meaning.starts_with("N")) meaning.remove_prefix(meaning.starts_with("N, ") ? 3 : meaning == "N");
   return meaning.empty() ? values : std::string(meaning) + ": " + values;
@@ -63,6 +64,8 @@ json preset_json(const PolicyInfo& preset) {
 std::string everything() {
   std::string text = "Presets\n";
   for (const PolicyInfo& p : Policy::presets()) text += paragraph(2, p.name, kColumn, described(p.summary, p.source));
+  text += "\nPresets that need a file made for the model; `vase policies NAME` tells how\n";
+  for (const PolicyInfo& p : file_presets()) text += paragraph(2, p.name, kColumn, described(p.summary, p.source));
   std::string_view kind;
   for (const PartInfo& part : Policy::parts()) {
     if (part.kind != kind) text += "\nParts: " + std::string(part.kind) + "=\n";
@@ -74,10 +77,11 @@ std::string everything() {
 }
 
 json everything_json() {
-  json presets = json::array(), parts = json::array();
+  json presets = json::array(), of_file = json::array(), parts = json::array();
   for (const PolicyInfo& p : Policy::presets()) presets.push_back(preset_json(p));
+  for (const PolicyInfo& p : file_presets()) of_file.push_back(preset_json(p));
   for (const PartInfo& p : Policy::parts()) parts.push_back(part_json(p));
-  return {{"presets", presets}, {"parts", parts}};
+  return {{"presets", presets}, {"file_presets", of_file}, {"parts", parts}};
 }
 
 // Where the part's name stands in the value of its key, or npos. In a score it begins a factor, in the rules a piece.
@@ -107,9 +111,8 @@ void find_parts(std::string_view kind, const std::string& value, std::vector<Use
   }
 }
 
-std::vector<UsedPart> used_parts(const Policy& policy) {
+std::vector<UsedPart> used_parts(const std::string& text) {
   std::vector<UsedPart> used;
-  const std::string text = policy.text();
   for (const Word& word : split({text, 0}, " ", true)) {
     const size_t equals = word.text.find('=');
     if (equals != std::string_view::npos) find_parts(word.text.substr(0, equals), std::string(word.text.substr(equals + 1)), used);
@@ -152,6 +155,17 @@ std::string needs_text(const PolicyNeeds& needs) {
   return text;
 }
 
+std::string parts_text(const std::string& composition) {
+  std::string text;
+  std::string_view kind;
+  for (const UsedPart& part : used_parts(composition)) {
+    if (part.info.kind != kind) text += "\n" + std::string(part.info.kind) + "\n";
+    kind = part.info.kind;
+    text += part_paragraphs(part.info, part.text);
+  }
+  return text;
+}
+
 std::string explained(const std::string& name, const Policy& policy, const PolicyInfo* preset) {
   std::string text;
   if (preset) text += paragraph(0, name, kColumn, described(preset->summary, preset->source));
@@ -164,13 +178,16 @@ std::string explained(const std::string& name, const Policy& policy, const Polic
   if (policy.reads()) {
     text += paragraph(0, "engine keeps", kColumn, "every token, and a summary of each " + std::to_string(policy.reader().block()) + " tokens");
   }
-  std::string_view kind;
-  for (const UsedPart& part : used_parts(policy)) {
-    if (part.info.kind != kind) text += "\n" + std::string(part.info.kind) + "\n";
-    kind = part.info.kind;
-    text += part_paragraphs(part.info, part.text);
+  return text + parts_text(policy.text());
+}
+
+json parts_json(const std::string& composition) {
+  json parts = json::array();
+  for (const UsedPart& part : used_parts(composition)) {
+    parts.push_back(part_json(part.info));
+    parts.back()["text"] = part.text;
   }
-  return text;
+  return parts;
 }
 
 json explained_json(const Policy& policy, const PolicyInfo* preset) {
@@ -183,16 +200,31 @@ json explained_json(const Policy& policy, const PolicyInfo* preset) {
     object["engine_keeps"] = {{"bytes_per_slot", bytes}, {"per_slot", what}, {"queries", needs.queries}, {"rope", needs.rope}};
     object["smallest_budget"] = {{"tokens", policy.smallest_budget(kBuffer)}, {"buffer", kBuffer}};
   }
-  for (const UsedPart& part : used_parts(policy)) {
-    object["parts"].push_back(part_json(part.info));
-    object["parts"].back()["text"] = part.text;
-  }
+  object["parts"] = parts_json(policy.text());
   return object;
+}
+
+// How the file of a policy that needs one comes about.
+const char* made_by(std::string_view name) {
+  return name == "triattention" ? "`vase calibrate triattention --model MODEL --text TEXT --out FILE`"
+                                : "`vase capture`, then scripts/distil_gates.py";
+}
+
+// A policy that needs a file cannot be parsed without it; its parts are explained all the same.
+std::string file_preset_text(const PolicyInfo& preset) {
+  return paragraph(0, preset.name, kColumn, described(preset.summary, preset.source)) +
+         paragraph(0, "composition", kColumn, preset.text) + paragraph(0, "FILE", kColumn, std::string("is made by ") + made_by(preset.name)) +
+         parts_text(preset.text);
+}
+
+json file_preset_json(const PolicyInfo& preset) {
+  return {{"preset", preset_json(preset)}, {"composition", preset.text}, {"parts", parts_json(preset.text)}};
 }
 
 [[noreturn]] void fail_unknown_choice(const std::string& name) {
   std::vector<std::string_view> names;
   for (const PolicyInfo& p : Policy::presets()) names.push_back(p.name);
+  for (const PolicyInfo& p : file_presets()) names.push_back(p.name);
   for (const PartInfo& p : Policy::parts()) names.push_back(p.name);
   throw Error(ErrorCode::kUsage, "unknown policy or part " + vase::quoted(name) + "; did you mean '" +
                                      std::string(nearest(name, names)) + "'? `vase policies` lists them");
@@ -206,9 +238,11 @@ void show_name(const std::string& name, bool as_json) {
   for (const PartInfo& part : Policy::parts()) {
     if (part.name == name) parts.push_back(part);
   }
-  if (preset == presets.end() && parts.empty()) fail_unknown_choice(name);
-  std::string text;
-  json object = preset == presets.end() ? json::object() : explained_json(Policy::parse(name), &*preset);
+  const PolicyInfo* of_file = find_file_preset(name);
+  if (preset == presets.end() && parts.empty() && !of_file) fail_unknown_choice(name);
+  std::string text = of_file ? file_preset_text(*of_file) : "";
+  json object = of_file ? file_preset_json(*of_file) : json::object();
+  if (preset != presets.end()) object = explained_json(Policy::parse(name), &*preset);
   if (preset != presets.end()) text += explained(name, Policy::parse(name), &*preset);
   for (const PartInfo& part : parts) {
     text += (text.empty() ? "" : "\n") + std::string("Part: ") + std::string(part.kind) + "=\n" + part_paragraphs(part, name);

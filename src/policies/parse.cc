@@ -97,7 +97,8 @@ class Draft {
 
   void start_from_preset(Word name) {
     if (const PolicyInfo* preset = find_file_preset(name.text)) {
-      fail_at(name, quoted(name.text) + " needs a file: write it as \"" + preset->text + "\"");
+      fail_at(name, quoted(name.text) + " needs a file: write it as \"" + preset->text + "\"; `vase policies " +
+                        preset->name + "` tells how to make one");
     }
     const PolicyInfo* preset = find_preset(name.text);
     if (!preset) fail_unknown_preset(name);
@@ -159,6 +160,7 @@ class Draft {
   [[noreturn]] static void fail_unknown_preset(Word name) {
     std::vector<std::string_view> names;
     for (const PolicyInfo& preset : Policy::presets()) names.push_back(preset.name);
+    for (const PolicyInfo& preset : file_presets()) names.push_back(preset.name);
     fail_unknown(name, "policy", names);
   }
 

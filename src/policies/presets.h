@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "vase/policy.h"
 
@@ -13,5 +14,6 @@ const PolicyInfo* find_preset(std::string_view name);
 // Names of methods that need a file, which a preset cannot know: `text` says how such a policy is written, with FILE where
 // the file's name belongs. Null when there is no such name.
 const PolicyInfo* find_file_preset(std::string_view name);
+const std::vector<PolicyInfo>& file_presets();
 
 }  // namespace vase

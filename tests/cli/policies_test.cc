@@ -71,6 +71,16 @@ TEST(Policies, ExplainsEveryPreset) {
   }
 }
 
+TEST(Policies, TellsHowAPolicyThatNeedsAFileIsHad) {
+  const Outcome seer = vase("policies seer-attention"), tri = vase("policies triattention");
+  for (const char* part : {"read=seer:gates=FILE", "scripts/distil_gates.py", "\n  seer:gates=FILE ", "(no default)"}) {
+    EXPECT_NE(seer.out.find(part), std::string::npos) << part << "\n" << seer.out;
+  }
+  EXPECT_NE(tri.out.find("vase calibrate triattention"), std::string::npos) << tri.out;
+  EXPECT_EQ(nlohmann::json::parse(vase("policies --json seer-attention").out)["composition"], "read=seer:gates=FILE");
+  EXPECT_EQ(nlohmann::json::parse(vase("policies --json").out)["file_presets"].size(), 2u);
+}
+
 TEST(Policies, OneNameMayBeTwoParts) {
   const auto j = nlohmann::json::parse(vase("policies value --json").out);
   ASSERT_EQ(j["part"].size(), 2u);
@@ -80,6 +90,7 @@ TEST(Policies, OneNameMayBeTwoParts) {
 
 TEST_F(Cli, UnknownPolicies) {
   expect_usage_error(vase("policies snapkw"), {"'snapkw'", "did you mean 'snapkv'"});
+  expect_usage_error(vase("policies seer-attention-r"), {"did you mean 'seer-attention'"});
   expect_usage_error(vase("policies score=attntion"), {"character 7", "did you mean 'attention'"});
   expect_usage_error(vase("policies --jsn"), {"did you mean --json"});
 }

@@ -133,6 +133,9 @@ TEST(ParseErrors, PointAtTheWordAndNameTheNearest) {
       {"quest protect+=prompt", {"character 7:", "takes no protect"}},
       {"seer-attention", {"character 1:", "needs a file", "read=seer:gates=FILE"}},
       {"triattention", {"character 1:", "needs a file", "protect=prompt score=triattention:stats=FILE"}},
+      {"score=uniform+key-norm", {"character 14:", "write '+1*key-norm'"}},
+      {"score=uniform+0.5*value+key-norm", {"character 24:", "write '+1*key-norm'"}},
+      {"seer-atention", {"did you mean 'seer-attention'"}},
       {"read=seer", {"needs gates=FILE"}},
       {"protect=sinks:4,,prompt score=uniform", {"character 17:", "rule of protection ''"}},
   };
