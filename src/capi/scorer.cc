@@ -1,4 +1,5 @@
 // A scorer of the caller's own: the C++ part that calls it, and what it may ask about the head.
+#include <cmath>
 #include <limits>
 #include <new>
 
@@ -58,7 +59,10 @@ class CScorer final : public Scorer {
               .log_weight = scorer.log_weight != 0,
               .rope = scorer.rope != 0,
               .queries = scorer.queries};
-    if (!(scorer.temperature > 0)) throw Error(ErrorCode::kUsage, "the scorer's temperature must be above 0");
+    if (!(scorer.temperature > 0) || !std::isfinite(scorer.temperature)) {
+      throw Error(ErrorCode::kUsage, "the scorer's temperature must be finite and above 0");
+    }
+    if (!std::isfinite(scorer.threshold)) throw Error(ErrorCode::kUsage, "the scorer's threshold must be finite");
     if (scorer.queries < 0) throw Error(ErrorCode::kUsage, "the scorer's queries must be 0 or more");
   }
   ~CScorer() override {

@@ -170,6 +170,13 @@ static void test_scorer(void) {
   policy = parsed("random");
   CHECK_FAILS(vase_policy_with_scorer(policy, &empty, &none), VASE_USAGE, "name is NULL");
   empty.name = "empty";
+  empty.score = my_score;
+  empty.temperature = (float)INFINITY;
+  CHECK_FAILS(vase_policy_with_scorer(policy, &empty, &none), VASE_USAGE, "temperature must be finite");
+  empty.temperature = 1;
+  empty.threshold = (float)NAN;
+  CHECK_FAILS(vase_policy_with_scorer(policy, &empty, &none), VASE_USAGE, "threshold must be finite");
+  empty.score = NULL;
   CHECK_FAILS(vase_policy_with_scorer(policy, &empty, &none), VASE_USAGE, "`score` is NULL");
   vase_policy_free(policy);
 }
