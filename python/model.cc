@@ -1,4 +1,5 @@
 // Model and its shape.
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
 
 #include "bindings.h"
@@ -9,9 +10,9 @@ namespace vase::python {
 namespace {
 
 // nanobind wraps what is not const; a model offers nothing that changes it.
-std::shared_ptr<Model> load(const std::string& path) {
+std::shared_ptr<Model> load(const std::filesystem::path& path) {
   const nb::gil_scoped_release unlocked;
-  return std::const_pointer_cast<Model>(Model::load(path));
+  return std::const_pointer_cast<Model>(Model::load(path.string()));
 }
 
 // [{"role": ..., "content": ...}, ...]
@@ -20,10 +21,12 @@ std::vector<ChatMessage> chat_of(const nb::list& messages) {
   for (const nb::handle message : messages) {
     const bool is_dict = nb::isinstance<nb::dict>(message);
     const nb::dict dict = is_dict ? nb::borrow<nb::dict>(message) : nb::dict();
-    if (!dict.contains("role") || !dict.contains("content")) {
-      throw Error(ErrorCode::kUsage, "a message must be a dict with 'role' and 'content'");
+    ChatMessage one;
+    if (!dict.contains("role") || !dict.contains("content") || !nb::try_cast(dict["role"], one.role) ||
+        !nb::try_cast(dict["content"], one.content)) {
+      throw Error(ErrorCode::kUsage, "a message must be a dict with the texts 'role' and 'content'");
     }
-    chat.push_back({nb::cast<std::string>(dict["role"]), nb::cast<std::string>(dict["content"])});
+    chat.push_back(std::move(one));
   }
   return chat;
 }

@@ -2,6 +2,7 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -67,7 +68,10 @@ AttentionRecord record_of(const std::string& name) {
 
 PolicyNeeds needs_of(const std::string& attention, float temperature, float threshold, bool value_range, bool log_weight,
                      bool rope, int queries) {
-  if (!(temperature > 0)) throw Error(ErrorCode::kUsage, "needs: temperature must be above 0");
+  if (!(temperature > 0) || !std::isfinite(temperature)) {
+    throw Error(ErrorCode::kUsage, "needs: temperature must be finite and above 0");
+  }
+  if (!std::isfinite(threshold)) throw Error(ErrorCode::kUsage, "needs: threshold must be finite");
   if (queries < 0) throw Error(ErrorCode::kUsage, "needs: queries must be 0 or more");
   return {.attention = record_of(attention),
           .temperature = temperature,
@@ -169,6 +173,9 @@ void bind_policy(nb::module_& module) {
       .def("__repr__", [](const Policy& p) { return "Policy('" + p.text() + "')"; })
       .def("with_scorer",
            [](const Policy& p, nb::object scorer) {
+             if (nb::isinstance<nb::type_object>(scorer)) {
+               throw Error(ErrorCode::kUsage, "with_scorer() takes a scorer, not its class; write X() instead of X");
+             }
              return p.with_scorer(std::make_shared<PythonScorer>(std::move(scorer)));
            },
            nb::arg("scorer"), "The same policy with a Scorer of your own in place of its `score=`.")

@@ -20,13 +20,20 @@ Selection select(const Policy& policy, const In<float, 2>& keys, const In<float,
   input.keys = span_of(keys);
   require(values.shape(1) == keys.shape(1), "keys and values must have the same number of columns");
   input.values = span_of(values);
-  if (positions) input.positions = span_of(*positions);
+  // An empty span means "not given" further down.
+  if (positions) {
+    require(positions->shape(0) == keys.shape(0), "positions [n] and keys [n][d] must have the same n");
+    input.positions = span_of(*positions);
+  }
   if (queries) {
     require(queries->shape(2) == keys.shape(1), "queries [W][G][d] and keys [n][d] must have the same d");
     input.queries = span_of(*queries);
     input.group = static_cast<int>(queries->shape(1));
   }
-  if (log_weight) input.log_weight = span_of(*log_weight);
+  if (log_weight) {
+    require(log_weight->shape(0) == keys.shape(0), "log_weight [n] and keys [n][d] must have the same n");
+    input.log_weight = span_of(*log_weight);
+  }
   if (frequencies) input.rope = {.frequencies = span_of(*frequencies), .adjacent = adjacent, .magnitude = magnitude};
   input.budget = budget;
   input.buffer = buffer;

@@ -1,7 +1,11 @@
+import operator
+
 import numpy as np
 
 from vase import _vase
 from vase.error import Error
+
+_INT32 = 2**31 - 1
 
 
 def _array(name, given, shape, kind):
@@ -19,9 +23,21 @@ def _array(name, given, shape, kind):
         return np.ascontiguousarray(array, dtype=kind)
 
 
+def _integer(name, given, low, high):
+    try:
+        number = operator.index(given)
+    except TypeError:
+        raise Error(f"{name} is {given!r}; allowed: integers from {low} to {high}") from None
+    if not low <= number <= high:
+        raise Error(f"{name} is {number}; allowed: integers from {low} to {high}")
+    return number
+
+
 def scores(given, name, count):
     """What a Scorer returned, as [count] f32."""
     array = np.asarray(given)
+    if not np.can_cast(array.dtype, np.float64, "same_kind"):
+        raise Error(f"the scorer '{name}' returned {array.dtype}; numbers are needed")
     if array.shape != (count,):
         raise Error(f"the scorer '{name}' returned shape {array.shape}; one number per candidate is ({count},)")
     return np.ascontiguousarray(array, dtype=np.float32)
@@ -65,6 +81,8 @@ def select(
     if isinstance(policy, str):
         policy = _vase.Policy(policy)
     keys = _array("keys", keys, "[n][d]", np.float32)
+    if rope_base is not None and rope_frequencies is not None:
+        raise Error("rope_base and rope_frequencies mean the same; give one")
     if rope_base is not None:
         rope_frequencies = _vase.rope_frequencies(rope_base, keys.shape[1])
     return _vase._select(
@@ -77,14 +95,14 @@ def select(
         None if rope_frequencies is None else _array("rope_frequencies", rope_frequencies, "[pairs]", np.float32),
         rope_adjacent,
         rope_magnitude,
-        budget,
-        buffer,
-        prompt_tokens,
-        layer,
-        kv_head,
-        layers,
-        kv_heads,
-        seed,
-        stream,
-        eviction,
+        _integer("budget", budget, 1, _INT32),
+        _integer("buffer", buffer, 1, _INT32),
+        _integer("prompt_tokens", prompt_tokens, 0, _INT32),
+        _integer("layer", layer, 0, _INT32),
+        _integer("kv_head", kv_head, 0, _INT32),
+        _integer("layers", layers, 0, _INT32),
+        _integer("kv_heads", kv_heads, 0, _INT32),
+        _integer("seed", seed, 0, 2**64 - 1),
+        _integer("stream", stream, 0, 2**32 - 1),
+        _integer("eviction", eviction, 0, 2**32 - 1),
     )

@@ -69,6 +69,10 @@ class SelectTest(unittest.TestCase):
         self.refused("positions holds float64", positions=np.arange(5.0))
         self.refused("positions must lie in", positions=np.arange(5) - 1)
         self.refused("budget of 6", budget=6)
+        self.refused("budget is 3.0", budget=3.0)
+        self.refused("seed is -1", seed=-1)
+        self.refused("log_weight .* same n", log_weight=np.zeros(0))
+        self.refused("mean the same", rope_base=1e4, rope_frequencies=[1.0])
 
     def test_a_scorer_on_arrays(self):
         keys = np.array([[3.0, 4.0], [1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [9.0, 9.0]])  # norms 5, 1, 2, 1.4
