@@ -17,6 +17,13 @@ file(GLOB_RECURSE headers RELATIVE ${SOURCE_DIR}/include ${SOURCE_DIR}/include/*
 if(NOT installed STREQUAL headers)
   message(FATAL_ERROR "installed headers: ${installed}\nheaders of the tree: ${headers}")
 endif()
+# The notices that MIT and BSD licences ask for.
+foreach(name ggml-llama.cpp nlohmann-json random123 cli11)
+  file(GLOB notice ${WORK_DIR}/prefix/share/doc/*/licenses/${name}.txt)
+  if(NOT notice)
+    message(FATAL_ERROR "the licence of ${name} is not installed")
+  endif()
+endforeach()
 file(GLOB_RECURSE targets ${WORK_DIR}/prefix/*/vase-targets*.cmake)
 foreach(file ${targets})
   file(READ ${file} text)
