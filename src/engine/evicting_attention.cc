@@ -56,6 +56,7 @@ EvictingAttention::EvictingAttention(SlotCache& cache, const AttentionSetup& set
       scratch_(scratch_units(cache.shape(), setup) * scratch_floats_ * sizeof(float)),
       next_(std::make_unique<std::atomic<int>[]>(size_t(cache.shape().layers) * 3)) {
   for (int i = 0; i < evicting_threads(setup); ++i) threads_.push_back(std::make_unique<Thread>(cache.shape(), setup));
+  shared_heads_.reserve(shared_heads(cache.shape(), setup));
 }
 
 size_t EvictingAttention::scratch_bytes_for(const CacheShape& shape, const AttentionSetup& setup) {
