@@ -1,6 +1,7 @@
 """The Python module against a tiny model. Usage: vase_test.py MODEL"""
 
 import os
+import pathlib
 import signal
 import sys
 import threading
@@ -124,6 +125,8 @@ class PolicyTest(unittest.TestCase):
         self.assertIn("sinks:4", repr(vase.Policy("vase-attnv")))
         with self.assertRaisesRegex(vase.Error, "vase-attnv"):
             vase.Policy("vase-atnv")
+        with self.assertRaisesRegex(vase.Error, "not its class"):
+            vase.Policy("random").with_scorer(Failing)
 
 
 class EngineTest(unittest.TestCase):
@@ -141,8 +144,10 @@ class EngineTest(unittest.TestCase):
         chat = [{"role": "user", "content": "hi"}]
         self.assertIn("hi", self.model.render_chat(chat))
         self.assertGreater(len(self.model.tokenize_chat(chat)), 2)
-        with self.assertRaisesRegex(vase.Error, "'role' and 'content'"):
-            self.model.tokenize_chat([{"role": "user"}])
+        for wrong in ({"role": "user"}, {"role": "user", "content": 5}, None):
+            with self.assertRaisesRegex(vase.Error, "'role' and 'content'"):
+                self.model.tokenize_chat([wrong])
+        self.assertEqual(vase.Model(pathlib.Path(MODEL)).shape.layers, self.model.shape.layers)
         with self.assertRaises(vase.Error) as raised:
             vase.Model("/nowhere.gguf")
         self.assertEqual(raised.exception.code, "not found")
