@@ -1,6 +1,7 @@
 // Small statistics of lists of numbers.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,5 +12,9 @@ double mean(std::span<const double> values);  // 0 for an empty list
 double standard_error(std::span<const double> values);
 // Quantile q in 0 .. 1, linear between neighbours (NumPy's default); 0 for an empty list.
 double quantile(std::vector<double> values, double q);
+// Correlation of a and b, which are equally long, and of their ranks (equal values share the mean of their ranks). Empty
+// when either list is constant or shorter than two.
+std::optional<double> pearson(std::span<const double> a, std::span<const double> b);
+std::optional<double> spearman(std::span<const double> a, std::span<const double> b);
 
 }  // namespace vase::eval

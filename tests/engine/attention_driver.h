@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -13,11 +14,15 @@
 
 namespace vase::test {
 
-// One sequence's inputs, a pure function of (stream, position, layer): q, k, v as a model could give them.
+// One sequence's inputs, a pure function of (stream, position, layer): q, k, v as a model could give them. `what` is 0, 1
+// or 2 for q, k or v.
 struct FakeModel {
   ModelShape shape{.layers = 2, .query_heads = 4, .kv_heads = 2, .head_dim = 32, .trained_context = 1 << 14};
+  // Rows of one's own, [heads x head_dim], in place of the made-up ones.
+  std::function<std::vector<float>(int64_t position, int what)> own_rows = {};
 
   std::vector<float> row(uint32_t stream, int64_t position, int layer, int what, int width) const {
+    if (own_rows) return own_rows(position, what);
     uint64_t state = ((stream * 1000003ull + position) * 131 + layer) * 7 + what;
     std::vector<float> x(width);
     for (float& v : x) {  // the sum of four uniforms: close to normal, and cheap

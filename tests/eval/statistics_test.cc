@@ -24,5 +24,18 @@ TEST(Statistics, QuantilesLieBetweenNeighbours) {
   EXPECT_EQ(quantile({}, 0.5), 0);
 }
 
+TEST(Statistics, Correlations) {
+  const std::vector<double> a = {1, 2, 3, 4}, cubes = {1, 8, 27, 64}, tied = {5, 1, 5, 0};
+  EXPECT_DOUBLE_EQ(*pearson(a, a), 1);
+  // Differences to the means 2.5 and 25: their products sum up to 104, their squares to 5 and 2390.
+  EXPECT_DOUBLE_EQ(*pearson(a, cubes), 104 / std::sqrt(5 * 2390.0));
+  EXPECT_DOUBLE_EQ(*spearman(a, cubes), 1);
+  // ranks 2.5, 1, 2.5, 0: their products sum up to -3, their squares to 5 and 4.5
+  EXPECT_DOUBLE_EQ(*spearman(a, tied), -3 / std::sqrt(5 * 4.5));
+  EXPECT_EQ(pearson(a, std::vector<double>(4, 0.1)), std::nullopt);
+  EXPECT_EQ(spearman(std::vector<double>(4, 0.1), a), std::nullopt);
+  EXPECT_EQ(pearson({}, {}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace vase::eval
