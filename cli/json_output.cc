@@ -7,6 +7,10 @@ namespace vase::cli {
 
 using nlohmann::json;
 
+double kept_fraction(const Counters& counters) {
+  return counters.tokens_seen > 0 ? static_cast<double>(counters.slots_used) / static_cast<double>(counters.tokens_seen) : 1;
+}
+
 json memory_json(const MemoryPlan& plan) {
   return {{"bytes", plan.bytes()},           {"formula", plan.formula()},
           {"layers", plan.layers},           {"kv_heads", plan.kv_heads},
@@ -38,7 +42,9 @@ json run_json(const RunOptions& options, const Model& model, const Engine& engin
             {"evicted", counters.evicted},
             {"evictions", counters.evictions},
             {"nonfinite_scores", engine.nonfinite_scores()},
-            {"protection_truncated", engine.protection_truncated()}}},
+            {"protection_truncated", engine.protection_truncated()},
+            {"weightless_draws", engine.weightless_draws()},
+            {"kept_fraction", kept_fraction(counters)}}},
           {"seed", options.session.sampling.seed},
           {"evict_seed", options.session.evict_seed},
           {"policy", engine.policy().text()},

@@ -18,6 +18,9 @@ struct RunTimes {
 nlohmann::json run_json(const RunOptions& options, const Model& model, const Engine& engine, const Session& session,
                         std::span<const int32_t> prompt, const std::string& text, const RunTimes& times);
 
+// Of the tokens seen, those that are still held; 1 when nothing was seen.
+double kept_fraction(const Counters& counters);
+
 // The terms of the memory formula, in bytes and counts.
 nlohmann::json memory_json(const MemoryPlan& plan);
 

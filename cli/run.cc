@@ -137,9 +137,9 @@ class Generation {
     std::fprintf(
         stderr,
         "%d prompt + %d generated tokens, %.1f tokens/s after %.2f s of prompt, %d of %d slots used, "
-        "%lld evicted, finish: %s\n",
+        "%lld evicted, kept fraction %.2f, finish: %s\n",
         session_->prompt_tokens(), session_->generated_tokens(), rate(), times_.prefill_s, c.slots_used,
-        engine_.memory().capacity, static_cast<long long>(c.evicted),
+        engine_.memory().capacity, static_cast<long long>(c.evicted), kept_fraction(c),
         std::string(finish_name(session_->finish())).c_str());
   }
 

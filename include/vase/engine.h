@@ -89,6 +89,7 @@ class VASE_API Engine {
   const Policy& policy() const;
   uint64_t nonfinite_scores() const;        // scores that were NaN or infinite, over all evictions
   uint64_t protection_truncated() const;    // evictions at which protected tokens did not fit
+  uint64_t weightless_draws() const;        // tokens that a weighted draw had to take without a positive weight
 
  private:
   struct Impl;

@@ -140,6 +140,10 @@ class VASE_API Protector {
   virtual bool by_position() const { return false; }
   // Smallest K = M - R that holds what the rule promises; validate() refuses less.
   virtual int smallest_keep() const { return 1; }
+  // Smallest M that holds what the rule promises whatever R is, and prompt tokens that it promises beside what other
+  // rules do. Percentages promise nothing.
+  virtual int smallest_budget() const { return 1; }
+  virtual int promised_prompt() const { return 0; }
   // Canonical text, e.g. "sinks:4".
   virtual std::string text() const = 0;
 };

@@ -312,5 +312,6 @@ const MemoryPlan& Engine::memory() const { return impl_->plan.memory; }
 const Policy& Engine::policy() const { return impl_->policy; }
 uint64_t Engine::nonfinite_scores() const { return impl_->attention->nonfinite_scores(); }
 uint64_t Engine::protection_truncated() const { return impl_->attention->protection_truncated(); }
+uint64_t Engine::weightless_draws() const { return impl_->attention->weightless_draws(); }
 
 }  // namespace vase

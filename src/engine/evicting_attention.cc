@@ -248,4 +248,10 @@ uint64_t EvictingAttention::protection_truncated() const {
   return sum;
 }
 
+uint64_t EvictingAttention::weightless_draws() const {
+  uint64_t sum = 0;
+  for (const auto& thread : threads_) sum += thread->eviction.policy.weightless_draws;
+  return sum;
+}
+
 }  // namespace vase

@@ -55,6 +55,7 @@ class EvictingAttention final : public StepAttention {
   void rethrow_error() override;
   uint64_t nonfinite_scores() const override;
   uint64_t protection_truncated() const override;
+  uint64_t weightless_draws() const override;
 
  private:
   // The work on one (span, KV head).

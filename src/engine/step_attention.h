@@ -31,6 +31,7 @@ class StepAttention : public model::LayerAttention {
   virtual void rethrow_error() = 0;
   virtual uint64_t nonfinite_scores() const = 0;
   virtual uint64_t protection_truncated() const { return 0; }
+  virtual uint64_t weightless_draws() const { return 0; }
   virtual size_t scratch_bytes() const = 0;
 };
 

@@ -19,6 +19,7 @@ struct Amount {
   bool is_percent = false;
   double value = 0;
 
+  int fixed_tokens() const { return is_percent ? 0 : static_cast<int>(value); }
   int tokens(int budget) const { return static_cast<int>(is_percent ? budget * value / 100 : value); }
   std::string text() const;  // "64" or "25%"
 };

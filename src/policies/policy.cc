@@ -102,10 +102,18 @@ bool Policy::protects_prompt() const {
   return std::any_of(protectors_.begin(), protectors_.end(), [](const auto& rule) { return rule->protects_prompt(); });
 }
 
+// Sinks are taken for prompt tokens where a rule promises both, so that no budget is refused that works.
 int64_t Policy::smallest_budget(int buffer) const {
-  int64_t keep = 1;
-  for (const auto& rule : protectors_) keep = std::max<int64_t>(keep, rule->smallest_keep());
-  return keep + buffer;
+  int64_t prompt = 0, others = 1, budget = 1;
+  for (const auto& rule : protectors_) {
+    prompt += rule->promised_prompt();
+    budget = std::max<int64_t>(budget, rule->smallest_budget());
+  }
+  for (const auto& rule : protectors_) {
+    const int64_t within_prompt = std::min<int64_t>(rule->sinks(), prompt);
+    others = std::max(others, rule->smallest_keep() - within_prompt);
+  }
+  return std::max(budget, prompt + others + buffer);
 }
 
 void Policy::check_share() const {
@@ -134,6 +142,7 @@ void Policy::validate(int budget, int buffer) const {
     fail(given + " keeps " + std::to_string(budget - buffer) + " older tokens, but '" + rule->text() + "' needs " +
          std::to_string(rule->smallest_keep()) + remedy);
   }
+  if (budget < smallest_budget(buffer)) fail(given + " is less than the rules of protection promise together" + remedy);
 }
 
 void Policy::check(const ModelHeads& heads) const {

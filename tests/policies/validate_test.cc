@@ -52,6 +52,17 @@ TEST(Validate, ProtectionLargerThanTheBudget) {
   EXPECT_EQ(refusal("score=attention protect=sinks:1048576", 1 << 20, 64).find("-"), std::string::npos);
 }
 
+// What several rules promise adds up: 5 + 3 prompt tokens and 8 values; the 4 sinks lie within the prompt.
+TEST(Validate, RulesTogether) {
+  const std::string rules = "score=attention protect=sinks:4,value:8,prompt:first=5,last=3";
+  EXPECT_EQ(refusal(rules, 20, 4), "");
+  EXPECT_EQ(refusal(rules, 19, 4), "budget 19 with buffer 4 is less than the rules of protection promise together; the "
+                                   "smallest budget that works here is 20");
+  EXPECT_EQ(refusal("score=attention protect=recent:64", 64, 16), "");
+  EXPECT_NE(refusal("score=attention protect=recent:65", 64, 16).find("works here is 65"), std::string::npos);
+  EXPECT_EQ(refusal("score=attention protect=recent:100%,prompt:50%,value:90%", 18, 16), "");  // promise nothing
+}
+
 TEST(Validate, FullNeedsNoBudget) { EXPECT_EQ(refusal("full", 0, 0), ""); }
 
 // The smallest case of all: one token is kept, never none.

@@ -2,6 +2,8 @@
 // control for `value`. N as there: number of tokens or percentage of the budget M, default 25%, sinks counted in it.
 #pragma once
 
+#include <algorithm>
+
 #include "policies/part_options.h"
 #include "vase/policy.h"
 
@@ -13,7 +15,7 @@ class Chance final : public Protector {
   static std::shared_ptr<const Protector> parse(PartOptions& options);
 
   void claim(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, Claims& claims) const override;
-  int smallest_keep() const override { return size_.is_percent ? 1 : static_cast<int>(size_.value); }
+  int smallest_keep() const override { return std::max(1, size_.fixed_tokens()); }
   std::string text() const override { return "random:" + size_.text(); }
 
  private:

@@ -20,6 +20,7 @@ class Prompt final : public Protector {
   void claim(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, Claims& claims) const override;
   bool protects_prompt() const override { return whole_; }
   bool by_position() const override { return true; }
+  int promised_prompt() const override { return first_.fixed_tokens() + last_.fixed_tokens(); }
   std::string text() const override;
 
  private:

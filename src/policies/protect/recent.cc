@@ -27,6 +27,7 @@ class Recent final : public Protector {
     }
   }
   bool by_position() const override { return true; }
+  int smallest_budget() const override { return std::max(1, size_.fixed_tokens()); }
   std::string text() const override { return "recent:" + size_.text(); }
 
  private:

@@ -7,6 +7,8 @@
 // the policy keeps the top K by magnitude. Gather order: descending magnitude, equal ones by position.
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/value_range/value_range.h"
 #include "policies/part_options.h"
 #include "vase/policy.h"
@@ -20,7 +22,7 @@ class LargeValues final : public Protector {
 
   PolicyNeeds needs() const override;
   void claim(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, Claims& claims) const override;
-  int smallest_keep() const override { return size_.is_percent ? 1 : static_cast<int>(size_.value); }
+  int smallest_keep() const override { return std::max(1, size_.fixed_tokens()); }
   std::string text() const override;
 
  private:
