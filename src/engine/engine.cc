@@ -4,6 +4,7 @@
 #include <deque>
 #include <exception>
 
+#include "base/machine.h"
 #include "cache/slot_cache.h"
 #include "engine/engine_plan.h"
 #include "engine/evicting_attention.h"
@@ -18,6 +19,15 @@ namespace {
 
 int forward_tokens(const EngineOptions& options) {
   return options.sequences + std::max(options.chunk, options.logit_rows);
+}
+
+// A plan that memory cannot hold is refused as a whole: allocated piece by piece, its first pieces would already have
+// pushed other programs out.
+EnginePlan that_fits(EnginePlan plan) {
+  const uint64_t needed = plan.memory.bytes(), free = available_memory();
+  if (needed <= free) return plan;
+  throw Error(ErrorCode::kResource, "the cache takes " + std::to_string(needed >> 20) + " MiB, " +
+                                        std::to_string(free >> 20) + " MiB are free; use a smaller budget or context");
 }
 
 }  // namespace
@@ -75,7 +85,7 @@ Engine::Impl::Impl(std::shared_ptr<const Model> m, Policy p, const CacheOptions&
       cache_options(c),
       options(o),
       rope(model::rope_table(*model->impl().weights)),
-      plan(plan_engine(model->shape(), policy, c, o).with_rope(rope.view())),
+      plan(that_fits(plan_engine(model->shape(), policy, c, o).with_rope(rope.view()))),
       cache(plan.cache, o.poison_free_rows),
       attention(make_attention(cache, plan)),
       forward(model->impl().weights, {.threads = plan.attention.threads,
