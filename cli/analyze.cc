@@ -114,17 +114,7 @@ int retention_command(const Arguments& arguments) {
 }  // namespace
 
 int analyze_command(const Arguments& arguments) {
-  const std::string usage = "usage: vase analyze retention [flags]\n\n  retention   what heads hold after their evictions\n";
-  if (arguments.empty()) {
-    std::fputs(usage.c_str(), stderr);
-    return kExitUsage;
-  }
-  if (arguments[0] == "--help" || arguments[0] == "-h") {
-    write_output(usage);
-    return kExitOk;
-  }
-  if (arguments[0] != "retention") fail_unknown("command of analyze", arguments[0], {"retention"});
-  return retention_command(Arguments(arguments.begin() + 1, arguments.end()));
+  return run_subcommand("analyze", "retention", "what heads hold after their evictions", arguments, retention_command);
 }
 
 }  // namespace vase::cli

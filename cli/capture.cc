@@ -131,19 +131,9 @@ int capture_command(const Arguments& arguments) {
   return kExitOk;
 }
 
-int calibrate_command(const Arguments& arguments) {
-  const std::string usage = "usage: vase calibrate triattention [flags]\n\n"
-                            "  triattention   means of a model's queries, for score=triattention\n";
-  if (arguments.empty()) {
-    std::fputs(usage.c_str(), stderr);
-    return kExitUsage;
-  }
-  if (arguments[0] == "--help" || arguments[0] == "-h") {
-    write_output(usage);
-    return kExitOk;
-  }
-  if (arguments[0] != "triattention") fail_unknown("command of calibrate", arguments[0], {"triattention"});
+namespace {
 
+int triattention_command(const Arguments& arguments) {
   std::string model_path, out;
   std::vector<std::string> files;
   int most_tokens = 4096, most_texts = 0, threads = 0;
@@ -157,7 +147,7 @@ int calibrate_command(const Arguments& arguments) {
   add_integer(app, "--tokens", most_tokens, 1, 1 << 20, "most tokens of a text, its prompt not counted (4096)");
   add_integer(app, "--texts", most_texts, 1, 1 << 20, "most texts of each file with records; all when absent");
   add_integer(app, "--threads", threads, 1, 256, "one per physical core when absent");
-  if (!parse(app, Arguments(arguments.begin() + 1, arguments.end()))) return kExitOk;
+  if (!parse(app, arguments)) return kExitOk;
   std::vector<std::pair<std::string, std::string>> taken = {{"--model", model_path}};
   for (const std::string& file : files) taken.emplace_back("--text", file);
   refuse_overwriting("--out", out, taken);
@@ -175,6 +165,13 @@ int calibrate_command(const Arguments& arguments) {
   Progress progress(texts.size());
   calibrate_triattention(*model, texts, threads, out, [&](size_t text) { progress.next(names[text]); });
   return kExitOk;
+}
+
+}  // namespace
+
+int calibrate_command(const Arguments& arguments) {
+  return run_subcommand("calibrate", "triattention", "means of a model's queries, for score=triattention", arguments,
+                        triattention_command);
 }
 
 }  // namespace vase::cli

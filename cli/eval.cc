@@ -217,17 +217,7 @@ int kl_command(const Arguments& arguments) {
 }  // namespace
 
 int eval_command(const Arguments& arguments) {
-  const std::string usage = "usage: vase eval kl [flags]\n\n  kl   divergence from the full cache, over given texts\n";
-  if (arguments.empty()) {
-    std::fputs(usage.c_str(), stderr);
-    return kExitUsage;
-  }
-  if (arguments[0] == "--help" || arguments[0] == "-h") {
-    write_output(usage);
-    return kExitOk;
-  }
-  if (arguments[0] != "kl") fail_unknown("command of eval", arguments[0], {"kl"});
-  return kl_command(Arguments(arguments.begin() + 1, arguments.end()));
+  return run_subcommand("eval", "kl", "divergence from the full cache, over given texts", arguments, kl_command);
 }
 
 }  // namespace vase::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 
 #include "output.h"
 #include "policies/words.h"
@@ -255,6 +256,21 @@ bool parse(CLI::App& app, const Arguments& arguments) {
   }
   check_extras(app);
   return true;
+}
+
+int run_subcommand(const std::string& command, const std::string& name, const std::string& summary,
+                   const Arguments& arguments, int (*run)(const Arguments&)) {
+  const std::string usage = "usage: vase " + command + " " + name + " [flags]\n\n  " + name + "   " + summary + "\n";
+  if (arguments.empty()) {
+    std::fputs(usage.c_str(), stderr);
+    return kExitUsage;
+  }
+  if (arguments[0] == "--help" || arguments[0] == "-h") {
+    write_output(usage);
+    return kExitOk;
+  }
+  if (arguments[0] != name) fail_unknown("command of " + command, arguments[0], {name});
+  return run(Arguments(arguments.begin() + 1, arguments.end()));
 }
 
 }  // namespace vase::cli

@@ -81,4 +81,9 @@ struct CacheFlags {
 // the nearest name.
 bool parse(CLI::App& app, const Arguments& arguments);
 
+// A command that has one command of its own, as in `vase eval kl`: runs that one with the arguments behind its name, or
+// tells how it is used. Throws Error(kUsage) for another name.
+int run_subcommand(const std::string& command, const std::string& name, const std::string& summary,
+                   const Arguments& arguments, int (*run)(const Arguments&));
+
 }  // namespace vase::cli

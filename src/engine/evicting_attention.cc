@@ -236,22 +236,10 @@ std::vector<EvictingAttention::Logged> EvictingAttention::take_log() {
   return all;
 }
 
-uint64_t EvictingAttention::nonfinite_scores() const {
-  uint64_t sum = 0;
-  for (const auto& thread : threads_) sum += thread->eviction.policy.nonfinite_scores;
-  return sum;
-}
-
-uint64_t EvictingAttention::protection_truncated() const {
-  uint64_t sum = 0;
-  for (const auto& thread : threads_) sum += thread->eviction.policy.protection_truncated;
-  return sum;
-}
-
-uint64_t EvictingAttention::weightless_draws() const {
-  uint64_t sum = 0;
-  for (const auto& thread : threads_) sum += thread->eviction.policy.weightless_draws;
-  return sum;
+uint64_t EvictingAttention::sum(uint64_t PolicyScratch::*counter) const {
+  uint64_t total = 0;
+  for (const auto& thread : threads_) total += thread->eviction.policy.*counter;
+  return total;
 }
 
 }  // namespace vase

@@ -53,11 +53,13 @@ class EvictingAttention final : public StepAttention {
   std::vector<Logged> take_log() override;
   // An eviction whose policy threw has kept the newest candidates.
   void rethrow_error() override;
-  uint64_t nonfinite_scores() const override;
-  uint64_t protection_truncated() const override;
-  uint64_t weightless_draws() const override;
+  uint64_t nonfinite_scores() const override { return sum(&PolicyScratch::nonfinite_scores); }
+  uint64_t protection_truncated() const override { return sum(&PolicyScratch::protection_truncated); }
+  uint64_t weightless_draws() const override { return sum(&PolicyScratch::weightless_draws); }
 
  private:
+  uint64_t sum(uint64_t PolicyScratch::*counter) const;  // over all threads
+
   // The work on one (span, KV head).
   struct Unit {
     const Span* span;
