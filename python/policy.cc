@@ -66,8 +66,8 @@ AttentionRecord record_of(const std::string& name) {
   throw Error(ErrorCode::kUsage, "needs: attention is '" + name + "'; allowed: " + all);
 }
 
-PolicyNeeds needs_of(const std::string& attention, float temperature, float threshold, bool value_range, bool log_weight,
-                     bool rope, int queries) {
+PolicyNeeds needs_of(const std::string& attention, float temperature, bool over_all, float threshold, bool value_range,
+                     bool log_weight, bool rope, int queries) {
   if (!(temperature > 0) || !std::isfinite(temperature)) {
     throw Error(ErrorCode::kUsage, "needs: temperature must be finite and above 0");
   }
@@ -75,6 +75,7 @@ PolicyNeeds needs_of(const std::string& attention, float temperature, float thre
   if (queries < 0) throw Error(ErrorCode::kUsage, "needs: queries must be 0 or more");
   return {.attention = record_of(attention),
           .temperature = temperature,
+          .over_all = over_all,
           .threshold = threshold,
           .value_range = value_range,
           .log_weight = log_weight,
@@ -157,14 +158,16 @@ void bind_policy(nb::module_& module) {
   bind_head(module);
   nb::class_<PolicyNeeds>(module, "Needs", "What the engine must keep for a scorer; nothing costs nothing.")
       .def("__init__",
-           [](PolicyNeeds* self, const std::string& attention, float temperature, float threshold, bool value_range,
-              bool log_weight, bool rope, int queries) {
-             new (self) PolicyNeeds(needs_of(attention, temperature, threshold, value_range, log_weight, rope, queries));
+           [](PolicyNeeds* self, const std::string& attention, float temperature, bool over_all, float threshold,
+              bool value_range, bool log_weight, bool rope, int queries) {
+             new (self) PolicyNeeds(
+                 needs_of(attention, temperature, over_all, threshold, value_range, log_weight, rope, queries));
            },
-           nb::kw_only(), nb::arg("attention") = "none", nb::arg("temperature") = 1.0f, nb::arg("threshold") = 0.0f,
-           nb::arg("value_range") = false, nb::arg("log_weight") = false, nb::arg("rope") = false, nb::arg("queries") = 0,
-           "attention: 'none', 'window-sum', 'window-squares', 'window-max', 'lifetime-sum' or 'recurrence'. queries: "
-           "how many of the newest tokens' queries to hold.");
+           nb::kw_only(), nb::arg("attention") = "none", nb::arg("temperature") = 1.0f, nb::arg("over_all") = false,
+           nb::arg("threshold") = 0.0f, nb::arg("value_range") = false, nb::arg("log_weight") = false, nb::arg("rope") = false, nb::arg("queries") = 0,
+           "attention: 'none', 'window-sum', 'window-squares', 'window-max', 'lifetime-sum' or 'recurrence'. over_all: "
+           "window records over all slots used, not over the candidates. queries: how many of the newest tokens' "
+           "queries to hold.");
   nb::class_<Policy>(module, "Policy", "What may be dropped from the cache (docs/policies.md).")
       .def("__init__", [](Policy* self, const std::string& text) { new (self) Policy(Policy::parse(text)); },
            nb::arg("text"), "A preset, a composition, or a preset with changes, as in 'vase-attnv protect+=prompt'.")

@@ -254,7 +254,8 @@ class VASE_API Policy {
   // Keeps every token, reads what the reader chooses. Throws Error(kUsage) for null.
   explicit Policy(std::shared_ptr<const Reader> reader);
   // The same rules, selector and options with another scorer: how a text and a scorer of one's own go together, as in
-  // parse("protect=sinks:4 score=uniform select=sample").with_scorer(mine). Throws Error(kUsage) for null, and for `full`.
+  // parse("protect=sinks:4 score=uniform select=sample").with_scorer(mine). Throws Error(kUsage) for null, for `full`, and
+  // for a scorer whose text() is not one printable word.
   Policy with_scorer(std::shared_ptr<const Scorer> scorer) const;
 
  private:

@@ -127,7 +127,7 @@ VASE_API void vase_head_uniform(const vase_head* head, float* out);
 
 typedef struct vase_scorer {
   size_t size;        /* sizeof(vase_scorer) */
-  const char* name;   /* what texts and messages call it */
+  const char* name;   /* one printable word: what texts and messages call it */
   /* Writes one number per candidate to out [C]; larger means more worth keeping. 0, or any other number for a failure:
    * then the step ends with VASE_CALLBACK, and this eviction keeps the newest tokens. Must depend on nothing but its
    * arguments. */
@@ -136,6 +136,7 @@ typedef struct vase_scorer {
   void (*destroy)(void*);  /* called with `user` when nothing uses the scorer any more; may be NULL */
   /* What the engine must keep for it; nothing costs nothing. */
   int32_t attention;       /* VASE_ATTENTION_... */
+  int32_t over_all;        /* 0 or 1: window records over all slots used, not over the candidates */
   int32_t value_range, log_weight, rope; /* 0 or 1 */
   int32_t queries;         /* newest queries to hold (tokens) */
   float temperature;       /* of window records; 1 */

@@ -54,6 +54,7 @@ class CScorer final : public Scorer {
     if (!scorer.score) throw Error(ErrorCode::kUsage, "the scorer's function `score` is NULL");
     needs_ = {.attention = checked_enum<AttentionRecord>(scorer.attention, VASE_ATTENTION_RECURRENCE, "attention"),
               .temperature = scorer.temperature,
+              .over_all = scorer.over_all != 0,
               .threshold = scorer.threshold,
               .value_range = scorer.value_range != 0,
               .log_weight = scorer.log_weight != 0,

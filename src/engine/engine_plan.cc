@@ -33,7 +33,7 @@ std::string mib(double bytes) {
 int period_of(const CacheOptions& cache) { return cache.period > 0 ? cache.period : cache.buffer; }
 
 void check_parity(const CacheOptions& cache) {
-  require(cache.prefill == Prefill::kDense, "the parity trigger needs --prefill dense: the authors' code never "
+  require(cache.prefill == Prefill::kDense, "the parity trigger needs a prompt that is stored whole (prefill = dense): the authors' code never "
                                             "evicts while it reads the prompt");
   require(period_of(cache) == cache.buffer, "the parity trigger evicts every " + std::to_string(cache.buffer) +
                                                 " tokens, the buffer; leave the period out, or use the general trigger");

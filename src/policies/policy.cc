@@ -31,6 +31,13 @@ void mark_distinct(std::span<const uint32_t> kept, std::span<uint8_t> marks, con
   }
 }
 
+// The name goes into the text of the policy, whose parts are divided by blanks.
+void check_name(std::string_view name) {
+  const bool printable = std::all_of(name.begin(), name.end(), [](unsigned char c) { return c > ' ' && c != 0x7f; });
+  if (printable && !name.empty()) return;
+  throw Error(ErrorCode::kUsage, "policy: a scorer's name must be one word of printable characters, as 'my-score'");
+}
+
 // The marked indices, ascending: sorts in O(C).
 void list_marked(std::span<const uint8_t> marks, std::span<uint32_t> kept) {
   size_t at = 0;
@@ -64,6 +71,7 @@ Policy Policy::with_scorer(std::shared_ptr<const Scorer> scorer) const {
     throw Error(ErrorCode::kUsage, !scorer ? "policy: the scorer is null"
                                            : "policy: '" + text() + "' never evicts, so it takes no scorer");
   }
+  check_name(scorer->text());
   Policy policy = *this;
   policy.scorer_ = std::move(scorer);
   policy.needs();  // throws when two parts do not go together

@@ -137,6 +137,45 @@ vase_policy* with_my_scorer(const char* text, my_state* state) {
   return result;
 }
 
+static int attention_score(void* user, const vase_head* head, float* out) {
+  (void)user;
+  memcpy(out, head->attention, (size_t)head->candidates * sizeof(float));
+  return 0;
+}
+
+/* Equal keys: of 4 candidates and the 2 newest tokens, the two queries see 5 and 6 slots. */
+static void test_window_record(int over_all, float expected) {
+  static const float rows[6] = {0, 0, 0, 0, 0, 0};
+  size_t count = 0;
+  vase_select_input input;
+  vase_selection* selection = NULL;
+  vase_policy *random = parsed("random"), *policy = NULL;
+  vase_scorer scorer;
+  vase_scorer_init(&scorer, sizeof scorer);
+  scorer.name = "attention-record";
+  scorer.score = attention_score;
+  scorer.attention = VASE_ATTENTION_WINDOW_SUM;
+  scorer.queries = 2;
+  scorer.over_all = over_all;
+  CHECK(vase_policy_with_scorer(random, &scorer, &policy) == VASE_OK);
+  vase_select_input_init(&input, sizeof input);
+  input.rows = 6;
+  input.head_dim = 1;
+  input.keys = input.values = rows;
+  input.queries = rows;
+  input.query_tokens = 2;
+  input.budget = 4;
+  input.buffer = 2;
+  CHECK(vase_select(policy, &input, &selection) == VASE_OK);
+  if (selection) {
+    const float* scores = vase_selection_scores(selection, &count);
+    CHECK(count == 4 && fabsf(scores[0] - expected) < 1e-6f && fabsf(scores[3] - expected) < 1e-6f);
+  }
+  vase_selection_free(selection);
+  vase_policy_free(policy);
+  vase_policy_free(random);
+}
+
 static void test_scorer(void) {
   static const float values[10] = {0, 1, 0, 2, 0, 3, 0, 4, 0, 5};
   static const float keys[10] = {9, 0, 1, 0, 2, 0, 1, 0, 7, 0}; /* products 9, 2, 6, 4 */
@@ -169,8 +208,10 @@ static void test_scorer(void) {
   vase_scorer_init(&empty, sizeof empty);
   policy = parsed("random");
   CHECK_FAILS(vase_policy_with_scorer(policy, &empty, &none), VASE_USAGE, "name is NULL");
-  empty.name = "empty";
+  empty.name = "two words";
   empty.score = my_score;
+  CHECK_FAILS(vase_policy_with_scorer(policy, &empty, &none), VASE_USAGE, "one word");
+  empty.name = "empty";
   empty.temperature = (float)INFINITY;
   CHECK_FAILS(vase_policy_with_scorer(policy, &empty, &none), VASE_USAGE, "temperature must be finite");
   empty.temperature = 1;
@@ -187,4 +228,6 @@ void test_without_model(void) {
   test_options();
   test_select();
   test_scorer();
+  test_window_record(0, 2.0f / 4);
+  test_window_record(1, 1.0f / 5 + 1.0f / 6);
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# python_test.sh SOURCE_DIR WORK_DIR PREFIX MODEL: installs the module by pip into WORK_DIR/venv, against the libraries at
-# PREFIX, and tests it there. Ends with 77, "skipped", where Python, pip or the package index is missing.
+# python_test.sh SOURCE_DIR WORK_DIR PREFIX MODEL VASE: installs the module by pip into WORK_DIR/venv, against the libraries at
+# PREFIX, and tests it there; then the program VASE on files that NumPy wrote. Ends with 77, "skipped", where Python, pip or the
+# package index is missing.
 set -euo pipefail
-source_dir=$1 work_dir=$2 prefix=$3 model=$4
+source_dir=$1 work_dir=$2 prefix=$3 model=$4 vase=$5
 python=$work_dir/venv/bin/python
 
 skip() {
@@ -25,5 +26,6 @@ make_environment() {
   -C build-dir="$work_dir/build" -C cmake.define.VASE_PREFIX="$prefix" "$source_dir"
 cd "$work_dir"
 "$python" "$source_dir/tests/python/vase_test.py" "$model"
+"$python" "$source_dir/tests/python/numpy_test.py" "$vase"
 question=$(printf 'a long question %.0s' {1..40})
 "$python" "$source_dir/examples/stream.py" "$model" "$question" 2>&1 >/dev/null | grep -q '^[1-9][0-9]* tokens evicted'

@@ -104,6 +104,20 @@ class SelectTest(unittest.TestCase):
         with self.assertRaisesRegex(vase.Error, "only while score"):
             seen[0].positions
 
+    def test_window_records_over_the_candidates_or_over_all_slots(self):
+        class Record(vase.Scorer):
+            def __init__(self, over_all):
+                self.needs = vase.Needs(attention="window-sum", queries=2, over_all=over_all)
+
+            def score(self, head):
+                return head.attention
+
+        rows = np.zeros((6, 1))  # equal keys: the two newest of six queries see 5 and 6 slots, 4 of them candidates
+        for over_all, expected in ((False, 2 / 4), (True, 1 / 5 + 1 / 6)):
+            policy = vase.Policy("random").with_scorer(Record(over_all))
+            scores = vase.select(policy, rows, rows, queries=np.zeros((2, 1, 1)), budget=4, buffer=2).scores
+            np.testing.assert_allclose(scores, [expected] * 4, rtol=1e-6)
+
     def test_what_a_scorer_raises_or_returns(self):
         keys, values, _ = line()
         with self.assertRaisesRegex(KeyError, "from the scorer"):
