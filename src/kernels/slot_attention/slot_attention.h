@@ -19,13 +19,12 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/path.h"
 #include "vase/rows.h"
 
 namespace vase::kernels {
 
 inline constexpr int kSegment = 256;
-
-enum class Path : uint8_t { kReference, kFused };
 
 // What the mass of a slot is, out of the probabilities p[token][head] over the candidates.
 enum class MassForm : uint8_t {
