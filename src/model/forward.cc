@@ -38,7 +38,7 @@ void fill(ggml_tensor* tensor, std::span<const int32_t> values) {
 
 struct Forward::Impl {
   Impl(std::shared_ptr<const Weights> model, const ForwardOptions& wanted)
-      : weights(std::move(model)), options(wanted), rule(model_column_rule(*weights)) {
+      : weights(std::move(model)), options(wanted), rule(model_column_rule(*weights)), nodes(*weights, &step, &current) {
     check_range("the number of threads", options.threads, 1, GGML_MAX_N_THREADS);
     check_range("the largest batch", options.max_tokens, 1, kMostTokens);
     check_range("the largest number of outputs", options.max_outputs, 0, options.max_tokens);
@@ -47,8 +47,6 @@ struct Forward::Impl {
 
     const int layers = weights->hparams().layers;
     arena = HugeBuffer(graph_context_bytes(layers));
-    nodes.resize(size_t(layers));
-    for (int i = 0; i < layers; ++i) nodes[size_t(i)] = {i, &step};
     reserve();
   }
 
@@ -106,6 +104,7 @@ struct Forward::Impl {
     if (graph.outputs) fill(graph.outputs, batch.outputs);
 
     step = {&attention, int(batch.tokens.size())};
+    ++current.number;
     plan.work_data = reinterpret_cast<uint8_t*>(work.data());
     if (ggml_graph_compute(graph.graph, &plan) != GGML_STATUS_SUCCESS) {
       throw Error(ErrorCode::kResource, "ggml could not compute the step");
@@ -126,7 +125,8 @@ struct Forward::Impl {
   ggml_cplan plan{};
   int built_tokens = -1, built_outputs = -1;
   Step step;
-  std::vector<AttentionNode> nodes;
+  Run current;
+  StepNodes nodes;
 };
 
 Forward::Forward(std::shared_ptr<const Weights> weights, const ForwardOptions& options)

@@ -20,6 +20,18 @@ struct AttentionNode {
   const Step* step = nullptr;
 };
 
+// What the operations that are not ggml's look at while they run.
+struct LayerNodes {
+  AttentionNode attention;
+  ProductNode wq, wk, wv, wo, gate, up, down;
+};
+struct StepNodes {
+  StepNodes(const Weights& weights, const Step* step, const Run* run);
+
+  std::vector<LayerNodes> layers;
+  ProductNode output;
+};
+
 struct StepGraph {
   ggml_cgraph* graph = nullptr;
   ggml_tensor* tokens = nullptr;     // i32 [rows]
@@ -35,10 +47,9 @@ size_t graph_context_bytes(int layers);
 // Padding that every product of the model needs.
 ColumnRule model_column_rule(const Weights& weights);
 
-// Builds the graph for `rows` tokens and `output_rows` rows of logits in `context`. `nodes` has one entry per
-// layer and must outlive the graph. Without outputs it ends after the last layer's attention: nothing else
+// Builds the graph for `rows` tokens and `output_rows` rows of logits in `context`. `nodes` must outlive the graph. Without outputs it ends after the last layer's attention: nothing else
 // has an effect.
 StepGraph build_step_graph(ggml_context* context, const Weights& weights, int rows, int output_rows,
-                           std::span<AttentionNode> nodes);
+                           StepNodes& nodes);
 
 }  // namespace vase::model

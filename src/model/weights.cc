@@ -13,6 +13,7 @@
 #include "model/gguf_file.h"
 #include "model/hparams_reader.h"
 #include "model/mapped_file.h"
+#include "model/packed_matrices.h"
 #include "model/tensor_check.h"
 
 namespace vase::model {
@@ -85,9 +86,10 @@ struct LayoutGroup {
 
 struct Weights::Impl {
   explicit Impl(const std::string& path, const LoadOptions& options)
-      : mapping(path), file(mapping.bytes(), path), hparams(validate_model(file)) {
+      : mapping(path), file(mapping.bytes(), path), hparams(validate_model(file)),
+        own_products(options.layout == WeightLayout::kOwn) {
     const QuietGgml quiet;
-    if (options.repack) layouts = faster_layouts();
+    if (options.layout != WeightLayout::kFile) layouts = faster_layouts();
     void* base = const_cast<std::byte*>(mapping.bytes().data());
     mapped.reset(ggml_backend_cpu_buffer_from_ptr(base, mapping.bytes().size()));
 
@@ -96,8 +98,9 @@ struct Weights::Impl {
     rope_factors = vector("rope_freqs.weight");
     layers.resize(size_t(hparams.layers));
     for (int i = 0; i < hparams.layers; ++i) place_layer(i);
-    output = matrix(hparams.tied_embeddings ? "token_embd.weight" : "output.weight");
+    place(output, hparams.tied_embeddings ? "token_embd.weight" : "output.weight");
     fill_layouts(path);
+    packed.fill(file, mapping);
     print = fingerprint_of(file);
   }
 
@@ -114,12 +117,17 @@ struct Weights::Impl {
     return tensor ? map(tensor) : nullptr;
   }
 
-  ggml_tensor* matrix(const std::string& name) {
+  void place(Matrix& matrix, const std::string& name) {
     ggml_tensor* source = file.find_tensor(name);
+    const auto shape = own_products ? packable(source) : std::nullopt;
+    if (shape) return packed.add(matrix, *shape, source);
     for (const ggml_backend_buffer_type_t layout : layouts) {
-      if (can_multiply(source, layout)) return add_copy(layout, source);
+      if (can_multiply(source, layout)) {
+        matrix.tensor = add_copy(layout, source);
+        return;
+      }
     }
-    return map(source);
+    matrix.tensor = map(source);
   }
 
   ggml_tensor* add_copy(ggml_backend_buffer_type_t layout, const ggml_tensor* source) {
@@ -137,10 +145,10 @@ struct Weights::Impl {
     const auto name = [i](const char* part) { return layer_tensor(i, part); };
     LayerWeights& w = layers[size_t(i)];
     w.attn_norm = vector(name("attn_norm.weight"));
-    w.wq = matrix(name("attn_q.weight"));
-    w.wk = matrix(name("attn_k.weight"));
-    w.wv = matrix(name("attn_v.weight"));
-    w.wo = matrix(name("attn_output.weight"));
+    place(w.wq, name("attn_q.weight"));
+    place(w.wk, name("attn_k.weight"));
+    place(w.wv, name("attn_v.weight"));
+    place(w.wo, name("attn_output.weight"));
     w.bq = vector(name("attn_q.bias"));
     w.bk = vector(name("attn_k.bias"));
     w.bv = vector(name("attn_v.bias"));
@@ -148,9 +156,9 @@ struct Weights::Impl {
     w.q_norm = vector(name("attn_q_norm.weight"));
     w.k_norm = vector(name("attn_k_norm.weight"));
     w.ffn_norm = vector(name("ffn_norm.weight"));
-    w.gate = matrix(name("ffn_gate.weight"));
-    w.up = matrix(name("ffn_up.weight"));
-    w.down = matrix(name("ffn_down.weight"));
+    place(w.gate, name("ffn_gate.weight"));
+    place(w.up, name("ffn_up.weight"));
+    place(w.down, name("ffn_down.weight"));
     w.rope_factors = rope_factors;
   }
 
@@ -182,11 +190,14 @@ struct Weights::Impl {
   GgufFile file;
   HParams hparams;
   ggml_backend_buffer_ptr mapped;
+  bool own_products;
+  PackedMatrices packed;
   std::vector<ggml_backend_buffer_type_t> layouts;
   std::map<ggml_backend_buffer_type_t, LayoutGroup> groups;
 
   std::vector<LayerWeights> layers;
-  ggml_tensor *token_embedding = nullptr, *output_norm = nullptr, *output = nullptr, *rope_factors = nullptr;
+  ggml_tensor *token_embedding = nullptr, *output_norm = nullptr, *rope_factors = nullptr;
+  Matrix output;
   std::string print;
 };
 
@@ -203,7 +214,7 @@ const HParams& Weights::hparams() const { return impl_->hparams; }
 const std::vector<LayerWeights>& Weights::layers() const { return impl_->layers; }
 ggml_tensor* Weights::token_embedding() const { return impl_->token_embedding; }
 ggml_tensor* Weights::output_norm() const { return impl_->output_norm; }
-ggml_tensor* Weights::output() const { return impl_->output; }
+const Matrix& Weights::output() const { return impl_->output; }
 uint64_t Weights::file_bytes() const { return impl_->mapping.bytes().size(); }
 std::string Weights::fingerprint() const { return impl_->print; }
 

@@ -1,6 +1,6 @@
-// A loaded model file: validated hyper-parameters and the weights as ggml tensors, quantised matrices in
-// ggml's repacked or AMX layout where the CPU has a faster kernel for them, everything else mapped from the
-// file.
+// A loaded model file: validated hyper-parameters and the weights. Quantised matrices are laid out for our own products
+// where there is one for their type, else in ggml's repacked or AMX layout where the CPU has a faster kernel for them;
+// everything else is mapped from the file.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,37 @@
 #include <vector>
 
 #include "model/hparams.h"
+#include "model/packed_product.h"
 
 struct ggml_tensor;
 
 namespace vase::model {
 
+// A weight matrix [out x in]: in our layout, or as a tensor that ggml multiplies by.
+struct Matrix {
+  ggml_tensor* tensor = nullptr;
+  kernels::PackedShape shape;
+  const std::byte* packed = nullptr;  // when it is set, `tensor` is not
+};
+
 struct LayerWeights {
   ggml_tensor* attn_norm = nullptr;
-  ggml_tensor *wq = nullptr, *wk = nullptr, *wv = nullptr, *wo = nullptr;
+  Matrix wq, wk, wv, wo;
   ggml_tensor *bq = nullptr, *bk = nullptr, *bv = nullptr, *bo = nullptr;  // null when absent
   ggml_tensor *q_norm = nullptr, *k_norm = nullptr;                        // qwen3
-  ggml_tensor *ffn_norm = nullptr, *gate = nullptr, *up = nullptr, *down = nullptr;
+  ggml_tensor* ffn_norm = nullptr;
+  Matrix gate, up, down;
   ggml_tensor* rope_factors = nullptr;  // shared; null when absent
 };
 
+enum class WeightLayout : uint8_t {
+  kOwn,   // ours where we have it, else as kGgml
+  kGgml,  // ggml's faster layouts where it has them, else as kFile
+  kFile,  // mapped as in the file
+};
+
 struct LoadOptions {
-  bool repack = true;  // false: every tensor stays mapped in the file's own layout
+  WeightLayout layout = WeightLayout::kOwn;
 };
 
 class Weights {
@@ -38,7 +53,7 @@ class Weights {
   const std::vector<LayerWeights>& layers() const;
   ggml_tensor* token_embedding() const;
   ggml_tensor* output_norm() const;
-  ggml_tensor* output() const;      // [vocabulary x embedding]; a second, repacked copy when tied
+  const Matrix& output() const;  // [vocabulary x embedding]; a copy of its own when tied
   uint64_t file_bytes() const;
   std::string fingerprint() const;  // 16 hex digits over the header and samples of the data, for records
 

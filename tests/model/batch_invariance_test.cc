@@ -2,6 +2,7 @@
 // weight, in the file's layout and in the faster ones, and for any number of threads.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 
 #include "model/columns.h"
@@ -18,12 +19,12 @@ test::TinyOptions options_for(ggml_type type) {
   return {.query_heads = 32, .kv_heads = 1, .head_dim = 8, .feed_forward = 512, .type = type};
 }
 
-class BatchInvariance : public testing::TestWithParam<std::tuple<ggml_type, bool>> {};
+class BatchInvariance : public testing::TestWithParam<std::tuple<ggml_type, WeightLayout>> {};
 
 TEST_P(BatchInvariance, LogitsDoNotDependOnTheBatch) {
-  const auto [type, repack] = GetParam();
+  const auto [type, layout] = GetParam();
   const test::TinyModel file(options_for(type));
-  const auto weights = Weights::load(file.path(), {.repack = repack});
+  const auto weights = Weights::load(file.path(), {.layout = layout});
   test::MixingAttention attention(weights->hparams());
   const std::vector<int32_t> tokens = test::tiny_text(37);
   const auto alone = test::forced_logits(weights, attention, tokens, 1, 1);
@@ -44,10 +45,11 @@ INSTANTIATE_TEST_SUITE_P(Types, BatchInvariance,
                                                           GGML_TYPE_Q5_1, GGML_TYPE_Q8_0, GGML_TYPE_Q2_K,
                                                           GGML_TYPE_Q3_K, GGML_TYPE_Q4_K, GGML_TYPE_Q5_K,
                                                           GGML_TYPE_Q6_K, GGML_TYPE_IQ4_NL, GGML_TYPE_IQ4_XS),
-                                          testing::Bool()),
+                                          testing::Values(WeightLayout::kOwn, WeightLayout::kGgml,
+                                                          WeightLayout::kFile)),
                          [](const auto& p) {
                            return std::string(ggml_type_name(std::get<0>(p.param))) +
-                                  (std::get<1>(p.param) ? "_repacked" : "_mapped");
+                                  std::array{"_own", "_repacked", "_mapped"}[size_t(std::get<1>(p.param))];
                          });
 
 TEST(ColumnRule, PadsToTheLeastAndToTheMultiple) {
