@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/on_every_target.h"
+#include "kernels/weight_product/fused.h"
 
 namespace vase::kernels {
 namespace {
@@ -68,6 +69,15 @@ std::vector<float> product(Path path, Matrix& matrix, const std::vector<std::byt
   return out;
 }
 
+// Every target, with and without instructions that it may have beside its own.
+template <class Check>
+void on_every_variant(Check check) {
+  on_every_target(check);
+  fused::vnni_allowed = false;
+  on_every_target(check);
+  fused::vnni_allowed = true;
+}
+
 bool has_fused_multiply_add() {
   const std::string_view target = last_simd_target();
   return target != "SSSE3" && target != "SSE4" && target != "EMU128";
@@ -94,7 +104,7 @@ TEST(WeightProduct, FusedEqualsReference) {
         const auto x = rounded(Path::kReference, normals(size_t(columns) * inputs, 3), columns, inputs);
         const float* added = columns % 2 ? bias.data() : nullptr;
         const auto expected = product(Path::kReference, matrix, x, columns, added);
-        on_every_target([&] {
+        on_every_variant([&] {
           SCOPED_TRACE(testing::Message() << ggml_type_name(kind.type) << " " << rows << " x " << inputs << ", " << columns);
           expect_same(product(Path::kFused, matrix, x, columns, added), expected, inputs);
         });

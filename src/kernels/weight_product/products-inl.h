@@ -1,0 +1,282 @@
+// The products of simd.cc. Included once per SIMD target, and once more for processors that have instructions for products of
+// bytes beside the target's own (VASE_VNNI); so it has no include guard, and the includer opens the namespace.
+
+// At most one row of a strip per lane.
+using I32 = hn::CappedTag<int32_t, kStripRows>;
+using U8 = hn::Repartition<uint8_t, I32>;
+using U16 = hn::Repartition<uint16_t, I32>;
+using I32V = hn::Vec<I32>;
+using U8V = hn::Vec<U8>;
+using F32 = hn::RebindToFloat<I32>;
+using F32V = hn::Vec<F32>;
+using F16 = hn::Rebind<hwy::float16_t, F32>;
+inline constexpr int kLanes = hn::MaxLanes(I32());
+// Columns at a time: with their integer sums, what the registers hold.
+inline constexpr int kMostColumns = kLanes == 16 ? kTileColumns : kTileColumns / 2;
+inline constexpr int kAhead = 4096;  // bytes of codes that are fetched in advance
+
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+#if !VASE_VNNI
+// Sums of two products of bytes in 16 bits, then of two of these in 32. |a b + c d| must stay below 2^15.
+HWY_INLINE I32V pairs_of_pairs(U8V w, I32V x) {
+#if HWY_TARGET <= HWY_AVX3
+  return I32V{_mm512_madd_epi16(_mm512_maddubs_epi16(w.raw, x.raw), _mm512_set1_epi16(1))};
+#elif HWY_TARGET <= HWY_AVX2
+  return I32V{_mm256_madd_epi16(_mm256_maddubs_epi16(w.raw, x.raw), _mm256_set1_epi16(1))};
+#else
+  return I32V{_mm_madd_epi16(_mm_maddubs_epi16(w.raw, x.raw), _mm_set1_epi16(1))};
+#endif
+}
+#endif  // !VASE_VNNI
+#else
+// Byte i of every lane, as unsigned and as signed number.
+template <int i>
+HWY_INLINE I32V unsigned_byte(I32V v) {
+  return hn::And(hn::ShiftRight<8 * i>(v), hn::Set(I32(), 255));
+}
+template <int i>
+HWY_INLINE I32V signed_byte(I32V v) {
+  return hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * i>(v));
+}
+#endif  // x86
+
+// acc + w0 x0 + w1 x1 + w2 x2 + w3 x3 in every lane, exactly. w: unsigned bytes up to kLargest; x: signed bytes, not -128.
+template <int kLargest>
+HWY_INLINE I32V add_dot(I32V acc, U8V w, I32V x) {
+#if !HWY_ARCH_X86 || HWY_TARGET > HWY_SSSE3
+  const I32V u = hn::BitCast(I32(), w);
+  acc = hn::Add(acc, hn::Mul(unsigned_byte<0>(u), signed_byte<0>(x)));
+  acc = hn::Add(acc, hn::Mul(unsigned_byte<1>(u), signed_byte<1>(x)));
+  acc = hn::Add(acc, hn::Mul(unsigned_byte<2>(u), signed_byte<2>(x)));
+  return hn::Add(acc, hn::Mul(unsigned_byte<3>(u), signed_byte<3>(x)));
+#elif VASE_VNNI && HWY_TARGET <= HWY_AVX3
+  return I32V{_mm512_dpbusd_epi32(acc.raw, w.raw, x.raw)};
+#elif VASE_VNNI
+  return I32V{_mm256_dpbusd_avx_epi32(acc.raw, w.raw, x.raw)};
+#else
+  if constexpr (kLargest > 127) {
+    const U8V low = hn::And(w, hn::Set(U8(), 127)), high = hn::And(w, hn::Set(U8(), 128));
+    return hn::Add(acc, hn::Add(pairs_of_pairs(low, x), pairs_of_pairs(high, x)));
+  } else {
+    return hn::Add(acc, pairs_of_pairs(w, x));
+  }
+#endif
+}
+
+HWY_INLINE int32_t word(const std::byte* at, int column) {
+  int32_t value;
+  std::memcpy(&value, at + 4 * column, 4);
+  return value;
+}
+HWY_INLINE float real(const std::byte* at, int column) {
+  float value;
+  std::memcpy(&value, at + 4 * column, 4);
+  return value;
+}
+
+HWY_INLINE U8V codes(const std::byte* at) { return hn::LoadU(U8(), reinterpret_cast<const uint8_t*>(at)); }
+HWY_INLINE F32V halves(const std::byte* at) {
+  return hn::PromoteTo(F32(), hn::LoadU(F16(), reinterpret_cast<const hwy::float16_t*>(at)));
+}
+template <class T>
+HWY_INLINE F32V small_integers(const std::byte* at) {
+  const hn::Rebind<T, I32> bytes;
+  return hn::ConvertTo(F32(), hn::PromoteTo(I32(), hn::LoadU(bytes, reinterpret_cast<const T*>(at))));
+}
+
+HWY_INLINE U8V low_nibbles(U8V v) { return hn::And(v, hn::Set(U8(), 15)); }
+HWY_INLINE U8V high_nibbles(U8V v) { return low_nibbles(hn::BitCast(U8(), hn::ShiftRight<4>(hn::BitCast(U16(), v)))); }
+
+// C columns of a tile, from column `first` of it on.
+template <int C>
+struct Sums {
+  I32V dot[C];
+  F32V total[C];
+
+  HWY_INLINE void start(const std::byte* minus_sum, int shift_of_zero) {
+    for (int c = 0; c < C; ++c) dot[c] = hn::Set(I32(), word(minus_sum, c) << shift_of_zero);
+  }
+  HWY_INLINE void start() {
+    for (int c = 0; c < C; ++c) dot[c] = hn::Zero(I32());
+  }
+  template <int kLargest>
+  HWY_INLINE void add_quad(U8V w, const std::byte* quad) {
+    for (int c = 0; c < C; ++c) dot[c] = add_dot<kLargest>(dot[c], w, hn::Set(I32(), word(quad, c)));
+  }
+  HWY_INLINE void finish(F32V scale, const std::byte* column_scale) {
+    for (int c = 0; c < C; ++c) {
+      const F32V both = hn::Mul(scale, hn::Set(F32(), real(column_scale, c)));
+      total[c] = hn::MulAdd(hn::ConvertTo(F32(), dot[c]), both, total[c]);
+    }
+  }
+  HWY_INLINE void add_min(F32V min, const std::byte* scaled_sum) {
+    for (int c = 0; c < C; ++c) total[c] = hn::MulAdd(min, hn::Set(F32(), real(scaled_sum, c)), total[c]);
+  }
+};
+
+// What a block needs: its codes and the scales of its group, both at the first row of the vector.
+struct Place {
+  const std::byte* codes;
+  const std::byte* scales;
+  int in_group;  // number of the block in its group of scales
+  int row;       // of the strip, first one of the vector
+};
+
+template <int C>
+HWY_INLINE void add_nibbles(const std::byte* at, const TileBlock<const std::byte>& x, Sums<C>& sums) {
+  for (int j = 0; j < kQuads / 2; ++j) {
+    const U8V both = codes(at + j * kVectorBytes);
+    sums.template add_quad<15>(low_nibbles(both), x.quad(2 * j));
+    sums.template add_quad<15>(high_nibbles(both), x.quad(2 * j + 1));
+  }
+}
+
+// Codes of 4 bits around 8, one scale.
+struct Q4_0 {
+  static constexpr WeightFormat kFormat = WeightFormat::kQ4_0;
+  template <int C>
+  static HWY_INLINE void add(const Place& at, const TileBlock<const std::byte>& x, Sums<C>& sums) {
+    sums.start(x.minus_sum(), 3);
+    add_nibbles(at.codes, x, sums);
+    sums.finish(halves(at.scales + 2 * at.row), x.scale());
+  }
+};
+
+// Codes of 4 bits from 0, a scale and a minimum.
+struct Q4_1 {
+  static constexpr WeightFormat kFormat = WeightFormat::kQ4_1;
+  template <int C>
+  static HWY_INLINE void add(const Place& at, const TileBlock<const std::byte>& x, Sums<C>& sums) {
+    sums.start();
+    add_nibbles(at.codes, x, sums);
+    sums.finish(halves(at.scales + 2 * at.row), x.scale());
+    sums.add_min(halves(at.scales + 2 * (kStripRows + at.row)), x.scaled_sum());
+  }
+};
+
+// The same with scales and minima of 6 bits under scales per 256 inputs.
+struct Q4K {
+  static constexpr WeightFormat kFormat = WeightFormat::kQ4K;
+  template <int C>
+  static HWY_INLINE void add(const Place& at, const TileBlock<const std::byte>& x, Sums<C>& sums) {
+    const std::byte* small = at.scales + (2 + at.in_group) * 2 * kStripRows + at.row;
+    const F32V d = halves(at.scales + 2 * at.row), dmin = halves(at.scales + 2 * (kStripRows + at.row));
+    sums.start();
+    add_nibbles(at.codes, x, sums);
+    sums.finish(hn::Mul(d, small_integers<uint8_t>(small)), x.scale());
+    sums.add_min(hn::Mul(hn::Neg(dmin), small_integers<uint8_t>(small + kStripRows)), x.scaled_sum());
+  }
+};
+
+struct Q8_0 {
+  static constexpr WeightFormat kFormat = WeightFormat::kQ8_0;
+  template <int C>
+  static HWY_INLINE void add(const Place& at, const TileBlock<const std::byte>& x, Sums<C>& sums) {
+    sums.start(x.minus_sum(), 7);
+    for (int j = 0; j < kQuads; ++j) sums.template add_quad<255>(codes(at.codes + j * kVectorBytes), x.quad(j));
+    sums.finish(halves(at.scales + 2 * at.row), x.scale());
+  }
+};
+
+// Codes of 6 bits around 32, signed scales per 16 inputs under one per 256.
+struct Q6K {
+  static constexpr WeightFormat kFormat = WeightFormat::kQ6K;
+  template <int kShift>  // what brings the quad's two upper bits to bits 4 and 5
+  static HWY_INLINE U8V upper(U8V v) {
+    const auto wide = hn::BitCast(U16(), v);
+    const auto moved = kShift >= 0 ? hn::ShiftLeft<(kShift > 0 ? kShift : 0)>(wide) : hn::ShiftRight<(kShift < 0 ? -kShift : 0)>(wide);
+    return hn::And(hn::BitCast(U8(), moved), hn::Set(U8(), 0x30));
+  }
+  template <int C>
+  static HWY_INLINE void add(const Place& at, const TileBlock<const std::byte>& x, Sums<C>& sums) {
+    const F32V d = halves(at.scales + 2 * at.row);
+    for (int half = 0; half < 2; ++half) {
+      const std::byte* first = at.codes + half * 3 * kVectorBytes;
+      const U8V low0 = codes(first), low1 = codes(first + kVectorBytes), high = codes(first + 2 * kVectorBytes);
+      const int quad = 4 * half;
+      sums.start(x.minus_half_sum(half), 5);
+      sums.template add_quad<63>(hn::Or(low_nibbles(low0), upper<4>(high)), x.quad(quad));
+      sums.template add_quad<63>(hn::Or(high_nibbles(low0), upper<2>(high)), x.quad(quad + 1));
+      sums.template add_quad<63>(hn::Or(low_nibbles(low1), upper<0>(high)), x.quad(quad + 2));
+      sums.template add_quad<63>(hn::Or(high_nibbles(low1), upper<-2>(high)), x.quad(quad + 3));
+      const std::byte* small = at.scales + (1 + at.in_group) * 2 * kStripRows + half * kStripRows + at.row;
+      sums.finish(hn::Mul(d, small_integers<int8_t>(small)), x.scale());
+    }
+  }
+};
+
+struct Job {
+  PackedShape shape;
+  const std::byte* strip;        // codes of the strip at hand
+  const std::byte* activations;
+  int columns;
+  const float* bias;  // of the strip's first row, or null
+  float* out;         // of the strip's first row
+  int rows;           // of the strip that exist
+};
+
+// Rows row .. row + kLanes - 1 of the strip, columns first .. first + C - 1.
+template <class Format, int C>
+HWY_NOINLINE void product_of_columns(const Job& job, int row, int first) {
+  constexpr StripLayout kLayout = strip_layout(Format::kFormat);
+  const int blocks = job.shape.inputs / kWeightBlock, tile = first / kTileColumns * kTileColumns;
+  const std::byte* scales = job.strip + strip_code_bytes(job.shape);
+  Place at{job.strip + 4 * row, scales, 0, row};
+  TileBlock<const std::byte> x = tile_block(job.activations, blocks, job.columns, tile, 0);
+  x.at += 4 * (first - tile);
+  Sums<C> sums;
+  for (auto& total : sums.total) total = hn::Zero(F32());
+  for (int b = 0; b < blocks; ++b) {
+    for (int line = 0; line < kLayout.code_bytes; line += 64) hwy::Prefetch(at.codes + kAhead + line);
+    Format::add(at, x, sums);
+    at.codes += kLayout.code_bytes;
+    x.at += x.columns * kColumnBlockBytes;
+    if (++at.in_group == kLayout.scale_unit) {
+      at.in_group = 0;
+      at.scales += kLayout.scale_bytes;
+    }
+  }
+  const auto exist = hn::FirstN(F32(), size_t(std::clamp(job.rows - row, 0, kLanes)));
+  const F32V bias = job.bias ? hn::MaskedLoad(exist, F32(), job.bias + row) : hn::Zero(F32());
+  for (int c = 0; c < C; ++c) {
+    const F32V sum = job.bias ? hn::Add(sums.total[c], bias) : sums.total[c];
+    hn::BlendedStore(sum, exist, F32(), job.out + size_t(first + c) * job.shape.rows + row);
+  }
+}
+
+template <class Format, int C>
+HWY_INLINE void product_of_up_to(const Job& job, int row, int first, int count) {
+  if constexpr (C > 1) {
+    if (count < C) return product_of_up_to<Format, C - 1>(job, row, first, count);
+  }
+  product_of_columns<Format, C>(job, row, first);
+}
+
+template <class Format>
+HWY_NOINLINE void products(Job job, const std::byte* packed, int first, int last) {
+  const float* bias = job.bias;
+  float* out = job.out;
+  for (int s = first; s < last; ++s) {
+    job.strip = packed + size_t(s) * strip_bytes(job.shape);
+    job.rows = std::min(kStripRows, job.shape.rows - s * kStripRows);
+    job.bias = bias ? bias + s * kStripRows : nullptr;
+    job.out = out + s * kStripRows;
+    for (int row = 0; row < job.rows; row += kLanes) {
+      for (int c = 0; c < job.columns; c += kMostColumns) {
+        product_of_up_to<Format, kMostColumns>(job, row, c, std::min(kMostColumns, job.columns - c));
+      }
+    }
+  }
+}
+
+void product(const PackedShape& shape, const std::byte* packed, const std::byte* activations, int columns, int first, int last,
+             const float* bias, float* out) {
+  const Job job{shape, packed, activations, columns, bias, out, 0};
+  switch (shape.format) {
+    case WeightFormat::kQ4_0: return products<Q4_0>(job, packed, first, last);
+    case WeightFormat::kQ4_1: return products<Q4_1>(job, packed, first, last);
+    case WeightFormat::kQ8_0: return products<Q8_0>(job, packed, first, last);
+    case WeightFormat::kQ4K: return products<Q4K>(job, packed, first, last);
+    case WeightFormat::kQ6K: return products<Q6K>(job, packed, first, last);
+  }
+}
