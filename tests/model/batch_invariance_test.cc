@@ -2,7 +2,6 @@
 // weight, in the file's layout and in the faster ones, and for any number of threads.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstring>
 
 #include "model/columns.h"
@@ -17,6 +16,10 @@ namespace {
 // one.
 test::TinyOptions options_for(ggml_type type) {
   return {.query_heads = 32, .kv_heads = 1, .head_dim = 8, .feed_forward = 512, .type = type};
+}
+
+const char* layout_name(WeightLayout layout) {
+  return layout == WeightLayout::kOwn ? "_own" : layout == WeightLayout::kGgml ? "_repacked" : "_mapped";
 }
 
 class BatchInvariance : public testing::TestWithParam<std::tuple<ggml_type, WeightLayout>> {};
@@ -49,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Types, BatchInvariance,
                                                           WeightLayout::kFile)),
                          [](const auto& p) {
                            return std::string(ggml_type_name(std::get<0>(p.param))) +
-                                  std::array{"_own", "_repacked", "_mapped"}[size_t(std::get<1>(p.param))];
+                                  layout_name(std::get<1>(p.param));
                          });
 
 TEST(ColumnRule, PadsToTheLeastAndToTheMultiple) {
