@@ -114,6 +114,12 @@ std::optional<uint64_t> parse_seed(const std::string& flag, const std::string& t
   return value;
 }
 
+void parse_kv_type(const std::string& text, CacheOptions& options) {
+  const size_t comma = text.find(',');
+  options.key_type = parse_row_type(text.substr(0, comma));
+  options.value_type = comma == std::string::npos ? options.key_type : parse_row_type(text.substr(comma + 1));
+}
+
 void add_call(CLI::App& app, const std::string& flag, std::function<void(const std::string&)> set,
               const std::string& help) {
   app.add_option_function<std::string>(flag, std::move(set), help)->type_name("");
@@ -182,12 +188,7 @@ void CacheFlags::add_slots(CLI::App& app) {
       "absent (uniform)");
   add_call(
       app, "--kv-type",
-      [this](const std::string& text) {
-        const size_t comma = text.find(',');
-        options.key_type = parse_row_type(text.substr(0, comma));
-        options.value_type =
-            comma == std::string::npos ? options.key_type : parse_row_type(text.substr(comma + 1));
-      },
+      [this](const std::string& text) { parse_kv_type(text, options); },
       "f16 or f32 for both, or K,V (f16)");
   app.add_option("--protect", protect, "add a protect rule, e.g. prompt; repeatable")
       ->type_name("")

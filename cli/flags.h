@@ -26,6 +26,9 @@ double parse_number(const std::string& flag, const std::string& text, double low
 // 0 to 2^64 - 1; nullopt for "-1", which asks for a random seed.
 std::optional<uint64_t> parse_seed(const std::string& flag, const std::string& text);
 
+// "f16" or "f32" for keys and values, or "K,V".
+void parse_kv_type(const std::string& text, CacheOptions& options);
+
 // Flags whose text is checked when it is read.
 void add_integer(CLI::App& app, const std::string& flag, int& value, int low, int high,
                  const std::string& help);

@@ -25,7 +25,9 @@ std::string duration(double seconds) {
 Progress::Progress(size_t total)
     : total_(total), shown_(isatty(STDERR_FILENO) != 0), start_(std::chrono::steady_clock::now()) {}
 
-Progress::~Progress() {
+Progress::~Progress() { hide(); }
+
+void Progress::hide() const {
   if (shown_) std::fputs("\r\033[K", stderr);
 }
 

@@ -17,6 +17,8 @@ class Progress {
 
   // The next step begins.
   void next(const std::string& what);
+  // Makes room for other output, until the next step.
+  void hide() const;
 
  private:
   size_t total_, begun_ = 0;

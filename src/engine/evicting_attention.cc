@@ -242,4 +242,14 @@ uint64_t EvictingAttention::sum(uint64_t PolicyScratch::*counter) const {
   return total;
 }
 
+EvictionTimes EvictingAttention::eviction_times() const {
+  std::chrono::duration<double> scoring{0}, compaction{0};
+  for (const auto& thread : threads_) {
+    scoring += thread->eviction.scoring_time;
+    compaction += thread->eviction.compaction_time;
+  }
+  const auto threads = static_cast<double>(threads_.size());
+  return {scoring.count() / threads, compaction.count() / threads};
+}
+
 }  // namespace vase

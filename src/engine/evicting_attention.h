@@ -56,6 +56,7 @@ class EvictingAttention final : public StepAttention {
   uint64_t nonfinite_scores() const override { return sum(&PolicyScratch::nonfinite_scores); }
   uint64_t protection_truncated() const override { return sum(&PolicyScratch::protection_truncated); }
   uint64_t weightless_draws() const override { return sum(&PolicyScratch::weightless_draws); }
+  EvictionTimes eviction_times() const override;
 
  private:
   uint64_t sum(uint64_t PolicyScratch::*counter) const;  // over all threads

@@ -152,6 +152,7 @@ size_t EvictionScratch::bytes() const {
 
 void evict_heads(const EvictionSetup& setup, const EvictionEvent& event, std::span<const HeadOf> heads,
                  EvictionScratch& scratch, std::vector<EvictionRecord>* records) {
+  const auto begin = std::chrono::steady_clock::now();
   for (size_t h = 0; h < heads.size(); ++h) {
     scratch.views[h] = view_of(setup, event, heads[h], scratch.gathered[h]);
     scratch.draws[h] = draws_of(*event.sequence, heads[h]);
@@ -173,12 +174,15 @@ void evict_heads(const EvictionSetup& setup, const EvictionEvent& event, std::sp
     plan.log_weight = {};
     std::iota(kept.begin(), kept.end(), static_cast<uint32_t>(event.candidates - setup.keep(layer)));
   }
+  const auto chosen = std::chrono::steady_clock::now();
   for (const HeadOf& head : heads) {
     HeadSlots slots = head.slots;
     if (setup.positions == Positions::kCache) close_gaps(setup.rope, plan, slots, scratch.turn, scratch.row);
     slots.apply(plan, scratch.compaction);
     if (records && !error) record_eviction(setup, event, head, *records);
   }
+  scratch.scoring_time += chosen - begin;
+  scratch.compaction_time += std::chrono::steady_clock::now() - chosen;
   if (error) std::rethrow_exception(error);
 }
 

@@ -2,6 +2,7 @@
 // and applies the plan to the cache.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -54,6 +55,7 @@ struct EvictionScratch {
   std::vector<HeadView> views;
   std::vector<PhiloxDraws> draws;
   std::vector<RandomDraws*> draw_pointers;
+  std::chrono::nanoseconds scoring_time{0}, compaction_time{0};  // spent so far
 };
 
 struct HeadOf {

@@ -11,6 +11,12 @@
 
 namespace vase {
 
+// Where evictions have spent their time so far, in seconds: the mean over the threads that evict.
+struct EvictionTimes {
+  double scoring = 0;     // showing the policy its candidates, and what it takes to choose
+  double compaction = 0;  // moving rows
+};
+
 class StepAttention : public model::LayerAttention {
  public:
   // An eviction with the sequence that it belongs to.
@@ -32,6 +38,7 @@ class StepAttention : public model::LayerAttention {
   virtual uint64_t nonfinite_scores() const = 0;
   virtual uint64_t protection_truncated() const { return 0; }
   virtual uint64_t weightless_draws() const { return 0; }
+  virtual EvictionTimes eviction_times() const { return {}; }
   virtual size_t scratch_bytes() const = 0;
 };
 

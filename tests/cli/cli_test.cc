@@ -358,30 +358,5 @@ TEST_F(Cli, InfoFollowsItsFlags) {
   expect_usage_error(vase("info --prefill dense " + model_.path()), {"--prefill"});
 }
 
-TEST_F(Cli, BenchReportsWhatReproducesIt) {
-  const std::string bench =
-      "bench --json --threads 1 --tokens 2 --repeats 2 --depth 100 --model " + model_.path() + " ";
-  for (const std::string type : {"f16", "f32"}) {
-    const Outcome o = vase(bench + "--peer llama --kv-budget 80 --kv-buffer 16 --kv-type " + type);
-    ASSERT_EQ(o.code, 0) << o.err;
-    const nlohmann::json j = nlohmann::json::parse(o.out);
-    EXPECT_GT(j["ratio_vs_peer"].get<double>(), 0);
-    EXPECT_EQ(j["threads"], 1);
-    EXPECT_EQ(j["key_type"], type);
-    EXPECT_EQ(j["value_type"], type);
-    EXPECT_EQ(j["path"], "fused");
-    EXPECT_EQ(j["rows"][0]["memory"]["budget"], 80);
-    EXPECT_EQ(j["rows"][0]["memory"]["buffer"], 16);
-    EXPECT_EQ(j["fingerprint"].get<std::string>().size(), 16u);
-    EXPECT_EQ(j["date"].get<std::string>().size(), std::string("2026-01-01T00:00:00Z").size());
-    for (const char* key : {"simd", "build", "cpu"}) EXPECT_FALSE(j[key].get<std::string>().empty()) << key;
-  }
-  expect_usage_error(vase(bench + "--peer llama --kv-type f16,f32"), {"--kv-type"});
-  expect_usage_error(vase(bench + "--ctx 105"), {"105", "107", "--ctx"});  // 100 + 2 x 2 timed + 3 untimed
-  EXPECT_EQ(vase(bench + "--policy full --ctx 107").code, 0);
-  expect_usage_error(vase(bench + "--prefill dense"), {"--prefill"});
-  expect_usage_error(vase(bench + "--weights f16"), {"--weights", "--shape"});
-}
-
 }  // namespace
 }  // namespace vase

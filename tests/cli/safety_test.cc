@@ -119,21 +119,6 @@ TEST_F(CliSafety, SignalsLeaveNothingHalfMade) {
   }
 }
 
-TEST_F(CliSafety, AnInterruptedBenchReportsWhatItHas) {
-  const std::string arguments = "bench --threads 1 --tokens 64 --repeats 1000 --depth 100 --model " + model_.path();
-  const std::string limit = "timeout --foreground --preserve-status -s INT 2 ";
-  const Outcome json = vase(arguments + " --json </dev/null", limit), table = vase(arguments + " </dev/null", limit);
-  EXPECT_EQ(json.code, 130) << json.err;
-  EXPECT_EQ(table.code, 130) << table.err;
-  EXPECT_NE(json.out.find("\"incomplete\": true"), std::string::npos) << json.out;
-  EXPECT_NE(table.out.find("incomplete: interrupted"), std::string::npos) << table.out;
-}
-
-TEST_F(CliSafety, RandomModelsNeedAPlace) {
-  expect_usage_error(vase("bench --shape qwen3-0.6b </dev/null", "env -u HOME -u VASE_CACHE -u XDG_CACHE_HOME "),
-                     {"HOME", "--cache-dir"});
-}
-
 TEST_F(CliSafety, EmptyFileNamesAreRefused) {
   for (const std::string flag : {"--log-evictions", "--dump-logits", "--file"}) {
     expect_usage_error(run(flag + " ''"), {flag, "empty"});

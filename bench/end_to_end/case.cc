@@ -1,0 +1,46 @@
+#include "end_to_end/case.h"
+
+namespace vase::bench {
+namespace {
+
+// Every policy at every budget, for one place in the rest of the grid.
+std::vector<Case> cases_at(const Grid& grid, const Case& place) {
+  std::vector<Case> cases;
+  for (const std::string& text : grid.policies) {
+    const Policy policy = Policy::parse(text);
+    for (const int budget : grid.budgets) {
+      cases.push_back(place);
+      cases.back().policy = policy.text();
+      cases.back().cache.budget = budget;
+      if (!policy.evicts() && !policy.reads()) break;
+    }
+  }
+  return cases;
+}
+
+}  // namespace
+
+std::string Test::name() const { return (prompt ? "pp" : "tg") + std::to_string(tokens); }
+
+std::vector<Group> groups_of(const Grid& grid) {
+  std::vector<Group> groups;
+  Case place{.cache = grid.cache};
+  for (const int threads : grid.threads) {
+    place.threads = threads;
+    for (const KvType& type : grid.kv_types) {
+      place.kv_type = type.name;
+      place.cache.key_type = type.key;
+      place.cache.value_type = type.value;
+      for (const int depth : grid.depths) {
+        place.depth = depth;
+        for (const int batch : grid.batches) {
+          place.batch = batch;
+          groups.push_back({grid.tests, cases_at(grid, place)});
+        }
+      }
+    }
+  }
+  return groups;
+}
+
+}  // namespace vase::bench

@@ -1,0 +1,55 @@
+// What a benchmark times: every combination of the lists that it is given, in groups whose members take turns.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "vase/options.h"
+
+namespace vase::bench {
+
+struct Test {
+  bool prompt = false;  // prompt processing, or generation
+  int tokens = 0;       // per sequence
+
+  // "pp512" or "tg128".
+  std::string name() const;
+};
+
+// One row of the report.
+struct Case {
+  Test test;
+  int depth = 0;    // tokens that every sequence has seen when the timed piece begins
+  int batch = 1;    // sequences
+  int threads = 0;  // 0 = one per physical core
+  std::string policy;   // canonical text
+  std::string kv_type;  // as given, "f16" or "f16,f32"
+  CacheOptions cache;   // with this case's budget and types
+};
+
+struct KvType {
+  std::string name;
+  RowType key = RowType::kF16, value = RowType::kF16;
+};
+
+struct Grid {
+  std::vector<Test> tests;
+  std::vector<int> depths = {0}, batches = {1}, threads = {0}, budgets = {1024};
+  std::vector<KvType> kv_types = {{"f16"}};
+  std::vector<std::string> policies;
+  CacheOptions cache;  // everything but budget and types
+};
+
+// Cases alike in all but policy and budget, by test: they share the peer, and are timed in turns.
+struct Group {
+  std::vector<Test> tests;
+  std::vector<Case> cases;  // without a test
+
+  const Case& common() const { return cases.front(); }
+};
+
+// Threads vary slowest, then KV types, depths, batches, policies and budgets. A policy that has no budget comes once, not once per
+// budget. Throws Error(kUsage) for a policy that does not parse.
+std::vector<Group> groups_of(const Grid& grid);
+
+}  // namespace vase::bench
