@@ -82,7 +82,7 @@ const Column kColumns[] = {
     {"threads", [](const ordered_json& r) { return dump(r["threads"]); }},
     {"KV type", kv_type},
     {"batch", batch},
-    {"policy", [](const ordered_json& r) { return text(r, "policy"); }},
+    {"policy", [](const ordered_json& r) { return text(r, "policy_name"); }},
     {"budget", [](const ordered_json& r) { return dump(r["budget"]); }},
     {"test", test},
     {"tokens/s", [](const ordered_json& r) { return with_range(r, "tokens_per_s", 2); }},

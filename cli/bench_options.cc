@@ -118,9 +118,9 @@ void check_together(const BenchFlags& o, const CLI::App& app) {
   if (o.peer == "none" && given("--peer-tokens")) fail("--peer-tokens does nothing without --peer; leave it out");
 }
 
-// Canonical texts, --protect included.
-std::vector<std::string> parse_policies(const BenchFlags& o, const CLI::App& app) {
-  std::vector<std::string> texts;
+// --protect is a part of every policy's text.
+std::vector<bench::NamedPolicy> parse_policies(const BenchFlags& o, const CLI::App& app) {
+  std::vector<bench::NamedPolicy> policies;
   bool evicts = false, reads = false;
   for (const std::string& text : o.policies.empty() ? std::vector{o.cache.policy} : o.policies) {
     CacheFlags flags = o.cache;
@@ -128,10 +128,10 @@ std::vector<std::string> parse_policies(const BenchFlags& o, const CLI::App& app
     const Policy policy = flags.parse_policy();
     evicts |= policy.evicts();
     reads |= policy.reads();
-    texts.push_back(policy.text());
+    policies.push_back({text, policy.text()});
   }
   if (!evicts) o.cache.refuse_idle(app, reads);
-  return texts;
+  return policies;
 }
 
 // Without a flag both kinds; with one of the two only that kind. 0 is none.

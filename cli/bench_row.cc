@@ -64,6 +64,7 @@ void add_settings(ordered_json& json, const Row& row) {
   json["batch"] = row.what.batch;
   json["threads"] = row.threads;
   json["chunk"] = row.chunk;
+  json["policy_name"] = row.what.name;
   json["policy"] = row.what.policy;
   json["budget"] = row.memory.budget;
   json["buffer"] = row.memory.buffer;
@@ -122,20 +123,24 @@ void add_memory(ordered_json& json, const Row& row) {
 
 // calibration is null when no prediction was asked for, and empty when there is none for this row.
 void add_prediction(ordered_json& json, const Row& row, bool asked) {
-  json["predicted_tokens_per_s"] = json["prediction_error_percent"] = json["calibration"] = nullptr;
-  if (asked) json["calibration"] = ordered_json::object();
-  if (!row.prediction) return;
-  const bench::Prediction& p = *row.prediction;
-  json["predicted_tokens_per_s"] = p.tokens_per_s;
-  if (!row.tokens_per_s.empty()) {
-    json["prediction_error_percent"] = 100 * (p.tokens_per_s / bench::median(row.tokens_per_s) - 1);
+  const bench::Prediction prediction = row.prediction.value_or(bench::Prediction());
+  std::vector<double> errors, one, batch, column;
+  for (size_t i = 0; i < prediction.tokens_per_s.size(); ++i) {
+    const bench::Calibration& c = prediction.calibrations[i];
+    errors.push_back(100 * (prediction.tokens_per_s[i] / row.tokens_per_s[i] - 1));
+    one.push_back(c.one_s * 1e3);
+    batch.push_back(c.batch_s * 1e3);
+    column.push_back(bench::CostModel(row.step_bytes, c).column_s() * 1e3);
   }
-  json["calibration"] = {{"batch", p.calibration.batch},
-                         {"one_ms", p.calibration.one_s * 1e3},
-                         {"batch_ms", p.calibration.batch_s * 1e3},
-                         {"column_ms", p.column_s * 1e3},
-                         {"read_gb_per_s", p.calibration.read_gb_per_s},
-                         {"slots", p.slots},
+  add_repeats(json, "predicted_tokens_per_s", prediction.tokens_per_s);
+  json["prediction_error_percent"] = errors.empty() ? nullptr : ordered_json(bench::median(errors));
+  json["calibration"] = nullptr;
+  if (asked) json["calibration"] = ordered_json::object();
+  if (errors.empty()) return;
+  json["calibration"] = {{"one_ms", bench::median(one)},
+                         {"batch_ms", bench::median(batch)},
+                         {"column_ms", bench::median(column)},
+                         {"slots", prediction.slots},
                          {"weight_bytes", row.step_bytes.weights},
                          {"slot_bytes", row.step_bytes.slot}};
 }

@@ -6,10 +6,11 @@ namespace {
 // Every policy at every budget, for one place in the rest of the grid.
 std::vector<Case> cases_at(const Grid& grid, const Case& place) {
   std::vector<Case> cases;
-  for (const std::string& text : grid.policies) {
-    const Policy policy = Policy::parse(text);
+  for (const NamedPolicy& named : grid.policies) {
+    const Policy policy = Policy::parse(named.text);
     for (const int budget : grid.budgets) {
       cases.push_back(place);
+      cases.back().name = named.name;
       cases.back().policy = policy.text();
       cases.back().cache.budget = budget;
       if (!policy.evicts() && !policy.reads()) break;

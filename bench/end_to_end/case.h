@@ -22,7 +22,8 @@ struct Case {
   int depth = 0;    // tokens that every sequence has seen when the timed piece begins
   int batch = 1;    // sequences
   int threads = 0;  // 0 = one per physical core
-  std::string policy;   // canonical text
+  std::string name;     // of the policy, as given
+  std::string policy;   // its canonical text
   std::string kv_type;  // as given, "f16" or "f16,f32"
   CacheOptions cache;   // with this case's budget and types
 };
@@ -32,11 +33,16 @@ struct KvType {
   RowType key = RowType::kF16, value = RowType::kF16;
 };
 
+// As people write it, and all of it.
+struct NamedPolicy {
+  std::string name, text;
+};
+
 struct Grid {
   std::vector<Test> tests;
   std::vector<int> depths = {0}, batches = {1}, threads = {0}, budgets = {1024};
   std::vector<KvType> kv_types = {{"f16"}};
-  std::vector<std::string> policies;
+  std::vector<NamedPolicy> policies;
   CacheOptions cache;  // everything but budget and types
 };
 

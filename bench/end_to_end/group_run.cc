@@ -54,6 +54,13 @@ void add_generation(Row& row, const Piece& piece, const WatchedRig& watched) {
   row.limit_fractions.push_back(bytes_per_s / (row.read_gb_per_s.back() * 1e9));
 }
 
+void add_prediction(Row& row, Calibration measured) {
+  measured.read_gb_per_s = row.read_gb_per_s.back();
+  row.prediction->calibrations.push_back(measured);
+  const CostModel model(row.step_bytes, measured);
+  row.prediction->tokens_per_s.push_back(model.tokens_per_s(row.what.batch, row.prediction->slots));
+}
+
 }  // namespace
 
 Reach reach_of(const Group& group) {
@@ -88,10 +95,6 @@ GroupRun::GroupRun(const Bed& bed, const BenchOptions& options, const Group& gro
   threads_ = plan_rig(bed.shape, Policy::parse(common.policy), common.cache, engine_of(options, common), reach_of(group))
                  .attention.threads;
   bandwidth_.emplace(threads_);
-  if (options.predict) {
-    options.on_piece("calibrating at batch " + std::to_string(common.batch));
-    calibrate();
-  }
   options.on_piece("filling " + place);
   const auto heed = [&] {
     if (options.stop()) throw Stopped();
@@ -107,27 +110,31 @@ GroupRun::GroupRun(const Bed& bed, const BenchOptions& options, const Group& gro
   };
   if (options.peer_flash) flash_ = peer(true);
   if (options.peer_plain) plain_ = peer(false);
+  if (!options.predict) return;
+  calibrate_one_ = calibration_rig(1);
+  if (common.batch > 1) calibrate_batch_ = calibration_rig(common.batch);
 }
 
-void GroupRun::calibrate() {
-  Calibration measured{.batch = group_.common().batch, .read_gb_per_s = bandwidth_->measure()};
-  measured.one_s = measured.batch_s = median_step(1);
-  if (measured.batch > 1) measured.batch_s = median_step(measured.batch);
-  calibration_ = measured;
-}
-
-// With caches that are nearly empty.
-double GroupRun::median_step(int batch) const {
+std::unique_ptr<Rig> GroupRun::calibration_rig(int batch) const {
   Case what = group_.common();
   what.batch = batch;
   CacheOptions cache;
   cache.key_type = what.cache.key_type;
   cache.value_type = what.cache.value_type;
-  Rig rig(bed_.weights, Policy(), cache, engine_of(options_, what), {.tokens = kCalibrationSteps});
-  const Piece piece = time_piece(rig, {.tokens = kCalibrationSteps}, options_.stop);
-  std::vector<double> steps;
-  for (size_t i = 1; i < piece.marks.size(); ++i) steps.push_back(piece.marks[i] - piece.marks[i - 1]);
-  return median(steps);
+  return std::make_unique<Rig>(bed_.weights, Policy(), cache, engine_of(options_, what), Reach{.tokens = kCalibrationSteps});
+}
+
+void GroupRun::calibrate() {
+  options_.on_piece("calibrating the prediction");
+  const auto median_step = [&](Rig& rig) {
+    const Piece piece = time_piece(rig, {.tokens = kCalibrationSteps}, options_.stop);
+    std::vector<double> steps;
+    for (size_t i = 1; i < piece.marks.size(); ++i) steps.push_back(piece.marks[i] - piece.marks[i - 1]);
+    return median(steps);
+  };
+  calibration_ = {.batch = group_.common().batch};
+  calibration_.one_s = calibration_.batch_s = median_step(*calibrate_one_);
+  if (calibrate_batch_) calibration_.batch_s = median_step(*calibrate_batch_);
 }
 
 Row GroupRun::row_of(const Test& test, size_t index) const {
@@ -144,12 +151,10 @@ Row GroupRun::row_of(const Test& test, size_t index) const {
   row.what.test = test;
   row.step_bytes = {.weights = bed_.bytes.step,
                     .slot = uint64_t(memory.layers) * memory.kv_heads * (memory.key_row + memory.value_row)};
-  if (!calibration_ || test.prompt) return row;  // the model is about generation
+  if (!options_.predict || test.prompt) return row;  // the model is about generation
   const bool evicts = memory.period > 0;
-  double slots = mean_slots(row.what.depth, test.tokens, evicts ? memory.budget : 0, memory.period);
-  if (memory.read > 0) slots = std::min<double>(slots, memory.read);
-  const CostModel model(row.step_bytes, *calibration_);
-  row.prediction = {*calibration_, model.column_s(), slots, model.tokens_per_s(row.what.batch, slots)};
+  const double slots = mean_slots(row.what.depth, test.tokens, evicts ? memory.budget : 0, memory.period);
+  row.prediction = {.slots = memory.read > 0 ? std::min<double>(slots, memory.read) : slots};
   return row;
 }
 
@@ -179,6 +184,7 @@ void GroupRun::time(const Test& test) {
 }
 
 void GroupRun::time_repeat(std::vector<Row>& rows) {
+  if (rows[0].prediction) calibrate();
   const double flash = flash_ ? time_peer(*flash_, "libllama flash", rows[0]) : 0;
   const double plain = plain_ ? time_peer(*plain_, "libllama plain", rows[0]) : 0;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -199,7 +205,7 @@ double GroupRun::time_peer(LlamaPeer& peer, const char* mode, const Row& row) {
 
 void GroupRun::time_ours(Rig& rig, Row& row) {
   const Test& test = row.what.test;
-  options_.on_piece(test.name() + " " + row.what.policy);
+  options_.on_piece(test.name() + " " + row.what.name);
   const double read = bandwidth_->measure();
   WatchedRig watched{.rig = rig, .energy = energy_};
   const Piece piece = time_piece(watched, test, options_.stop);
@@ -217,6 +223,7 @@ void GroupRun::time_ours(Rig& rig, Row& row) {
   if (joules) row.joules_per_token.push_back(*joules / tokens);
   if (test.prompt) row.first_token_s.push_back(mean(piece.marks));
   if (!test.prompt) add_generation(row, piece, watched);
+  if (row.prediction) add_prediction(row, calibration_);
 }
 
 }  // namespace vase::bench

@@ -38,8 +38,8 @@ class GroupRun {
 
  private:
   Row row_of(const Test& test, size_t index) const;
+  std::unique_ptr<Rig> calibration_rig(int batch) const;
   void calibrate();
-  double median_step(int batch) const;
   void warm_prompts(const Test& test);
   void time_repeat(std::vector<Row>& rows);
   void time_ours(Rig& rig, Row& row);
@@ -50,9 +50,10 @@ class GroupRun {
   const Group& group_;
   int threads_;
   std::optional<ReadBandwidth> bandwidth_;
-  std::optional<Calibration> calibration_;
   std::vector<std::unique_ptr<Rig>> rigs_;  // [cases]
   std::unique_ptr<LlamaPeer> flash_, plain_;
+  std::unique_ptr<Rig> calibrate_one_, calibrate_batch_;  // with caches that are nearly empty; null: no prediction
+  Calibration calibration_;                               // of the repeat in hand, but its bandwidth
   EnergyMeter energy_;
 };
 

@@ -12,10 +12,10 @@
 namespace vase::bench {
 
 struct Prediction {
-  Calibration calibration;
-  double column_s = 0;  // of the cost model
-  double slots = 0;     // that a head is taken to attend over
-  double tokens_per_s = 0;
+  double slots = 0;  // that a head is taken to attend over
+  // One per repeat:
+  std::vector<Calibration> calibrations;
+  std::vector<double> tokens_per_s;
 };
 
 struct Row {
@@ -47,7 +47,7 @@ struct Row {
   int64_t evictions = 0;                              // of one head, all repeats
   int64_t seen = 0;                                   // tokens of one sequence at the end of a piece
   uint64_t peak_memory = 0;                           // bytes resident, this process, the peer included
-  std::optional<Prediction> prediction;
+  std::optional<Prediction> prediction;               // of generation
 
   bool incomplete() const { return what.batch > 0 && static_cast<int>(tokens_per_s.size()) < repeats; }
   // Of the tokens seen at the end, the share that the budget keeps; 1 when they all fit.

@@ -96,7 +96,11 @@ struct Bench::Impl {
     const size_t modes = size_t(options.peer_flash) + size_t(options.peer_plain);
     for (const Group& group : groups) {
       if (group.common().batch == 0) continue;
-      sum += (options.predict ? 2 : 1) + group.tests.size() * options.repeats * (group.cases.size() + modes);
+      sum += 1;
+      for (const Test& test : group.tests) {
+        const size_t calibration = options.predict && !test.prompt;
+        sum += options.repeats * (group.cases.size() + modes + calibration);
+      }
     }
     return sum;
   }

@@ -22,7 +22,7 @@ TEST(Groups, HoldEveryCombinationOnce) {
                   .threads = {1, 2},
                   .budgets = {256, 1024},
                   .kv_types = {{"f16"}, {"f32", RowType::kF32, RowType::kF32}},
-                  .policies = {"vase-attnv", "full"},
+                  .policies = {{"ours", "vase-attnv"}, {"full", "full"}},
                   .cache = {.buffer = 32}};
   const std::vector<Group> groups = groups_of(grid);
   ASSERT_EQ(groups.size(), 2u * 2 * 2 * 2);
@@ -36,6 +36,8 @@ TEST(Groups, HoldEveryCombinationOnce) {
       EXPECT_EQ(one.cache.value_type, one.kv_type == "f32" ? RowType::kF32 : RowType::kF16);
     }
   }
+  EXPECT_EQ(groups[0].cases[0].name, "ours");
+  EXPECT_EQ(groups[0].cases[0].policy, Policy::parse("vase-attnv").text());
   EXPECT_EQ(names[0], "1 f16 d0 b1 256 evicts");
   EXPECT_EQ(names[1], "1 f16 d0 b1 1024 evicts");
   EXPECT_EQ(names[3], "1 f16 d0 b8 256 evicts");
@@ -45,10 +47,10 @@ TEST(Groups, HoldEveryCombinationOnce) {
 }
 
 TEST(Groups, APolicyThatReadsHasABudget) {
-  const std::vector<Group> groups = groups_of({.budgets = {64, 128}, .policies = {"quest"}});
+  const std::vector<Group> groups = groups_of({.budgets = {64, 128}, .policies = {{"quest", "quest"}}});
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(groups[0].cases.size(), 2u);
-  EXPECT_THROW(groups_of({.policies = {"nonsense"}}), Error);
+  EXPECT_THROW(groups_of({.policies = {{"nonsense", "nonsense"}}}), Error);
 }
 
 TEST(Names, AreThoseOfLlamaBench) {

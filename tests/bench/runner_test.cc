@@ -22,7 +22,7 @@ class Runner : public testing::Test {
               .batches = {2},
               .threads = {1},
               .budgets = {64},
-              .policies = {"vase-attnv"},
+              .policies = {{"vase-attnv", "vase-attnv"}},
               .cache = {.buffer = 16}};
     o.engine.chunk = 24;
     o.repeats = 2;
@@ -115,16 +115,20 @@ TEST_F(Runner, PredictionsNameWhatTheyAreMadeOf) {
   EXPECT_FALSE(rows_[0].prediction);  // of prompts
   ASSERT_TRUE(rows_[1].prediction);
   const Prediction& p = *rows_[1].prediction;
-  EXPECT_EQ(p.calibration.batch, 2);
   EXPECT_EQ(p.slots, 72.5);
-  EXPECT_DOUBLE_EQ(p.tokens_per_s, CostModel(rows_[1].step_bytes, p.calibration).tokens_per_s(2, p.slots));
+  ASSERT_EQ(p.tokens_per_s.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(p.calibrations[i].batch, 2);
+    EXPECT_EQ(p.calibrations[i].read_gb_per_s, rows_[1].read_gb_per_s[i]);
+    EXPECT_DOUBLE_EQ(p.tokens_per_s[i], CostModel(rows_[1].step_bytes, p.calibrations[i]).tokens_per_s(2, 72.5));
+  }
 }
 
 TEST_F(Runner, ASweepFindsTheLargestBatchThatFits) {
   BenchOptions o = options();
   o.grid.tests = {{false, 2}};
   o.grid.budgets = {64, 128};
-  o.grid.policies = {"full", "vase-attnv"};
+  o.grid.policies = {{"full", "full"}, {"vase-attnv", "vase-attnv"}};
   o.repeats = 1;
   o.sweep_bytes = uint64_t(12) << 20;
   EXPECT_TRUE(Bench(o).run());
@@ -136,7 +140,7 @@ TEST_F(Runner, ASweepFindsTheLargestBatchThatFits) {
     // One more sequence, in a grid of its own.
     BenchOptions more = o;
     more.grid.budgets = {row.what.cache.budget};
-    more.grid.policies = {row.what.policy};
+    more.grid.policies = {{row.what.name, row.what.policy}};
     more.grid.batches = {row.what.batch + 1};
     more.sweep_bytes = 0;
     std::optional<Row> larger;
@@ -160,7 +164,7 @@ TEST_F(Runner, ASweepSaysWhereNothingFits) {
 TEST_F(Runner, EveryPolicyCanBeTimed) {
   for (const char* policy : {"full", "quest", "r-kv", "snapkv", "vase-dkv", "snapkv share=layer", "snapkv share=model"}) {
     BenchOptions o = options();
-    o.grid.policies = {policy};
+    o.grid.policies = {{policy, policy}};
     o.repeats = 1;
     rows_.clear();
     EXPECT_TRUE(Bench(o).run()) << policy;
@@ -170,7 +174,7 @@ TEST_F(Runner, EveryPolicyCanBeTimed) {
 
 TEST_F(Runner, RefusesWhatMemoryDoesNotHold) {
   BenchOptions o = options();
-  o.grid.policies = {"full"};
+  o.grid.policies = {{"full", "full"}};
   o.grid.depths = {1 << 20};
   o.grid.batches = {256};
   EXPECT_THROW(Bench{o}, Error);

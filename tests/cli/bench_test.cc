@@ -113,7 +113,7 @@ TEST_F(CliBench, AllFormatsTellTheSame) {
       const std::string& line = table[4 + i];
       EXPECT_NE(line.find(speed), std::string::npos) << format << ": " << line;
       EXPECT_NE(line.find("| " + rows[i]["test"].get<std::string>() + " @ d100 |"), std::string::npos) << line;
-      EXPECT_NE(line.find("| " + rows[i]["policy"].get<std::string>() + " |"), std::string::npos) << line;
+      EXPECT_NE(line.find("| " + rows[i]["policy_name"].get<std::string>() + " |"), std::string::npos) << line;
     }
     EXPECT_GT(rows[3]["predicted_tokens_per_s"].get<double>(), 0);
   }
