@@ -23,7 +23,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"run", "answer one prompt", run_command},
     {"info", "show a model's shape and what each budget costs", info_command},
-    {"bench", "time generation, beside libllama", bench_command},
+    {"bench", "time prompts and generation, beside libllama", bench_command},
     {"eval", "measure what eviction costs in quality", eval_command},
     {"analyze", "what heads hold after their evictions", analyze_command},
     {"select", "apply a policy to keys, values and queries from a file", select_command},
