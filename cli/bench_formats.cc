@@ -22,7 +22,8 @@ std::string number(const ordered_json& value, int digits) {
 // "12.3 (11.9 - 12.8)"
 std::string with_range(const ordered_json& row, const std::string& field, int digits) {
   if (row[field].is_null()) return "-";
-  return number(row[field], digits) + " (" + number(row[field + "_low"], digits) + " - " + number(row[field + "_high"], digits) + ")";
+  return number(row[field], digits) + " (" + number(row[field + "_low"], digits) + " - " +
+         number(row[field + "_high"], digits) + ")";
 }
 
 // Three digits that matter.
@@ -56,25 +57,28 @@ std::string token_times(const ordered_json& row) {
 
 std::string evictions(const ordered_json& row) {
   if (row["eviction_percent"].is_null()) return "-";
-  return number(row["eviction_percent"], 2) + " (" + number(row["scoring_percent"], 2) + " + " + number(row["compaction_percent"], 2) + ")";
+  return number(row["eviction_percent"], 2) + " (" + number(row["scoring_percent"], 2) + " + " +
+         number(row["compaction_percent"], 2) + ")";
 }
 
 // "1024 of 4096 (0.25)"
 std::string kept(const ordered_json& row) {
   if (row["kept_fraction"].is_null()) return "-";
   const int64_t seen = row["tokens_seen"], budget = row["budget"];
-  return std::to_string(std::min(seen, budget)) + " of " + std::to_string(seen) + " (" + number(row["kept_fraction"], 2) + ")";
+  return std::to_string(std::min(seen, budget)) + " of " + std::to_string(seen) + " (" +
+         number(row["kept_fraction"], 2) + ")";
 }
 
 std::string prediction(const ordered_json& row) {
   if (row["predicted_tokens_per_s"].is_null()) return "-";
-  return number(row["predicted_tokens_per_s"], 2) + formatted(" (%+.0f %%)", row["prediction_error_percent"].get<double>());
+  return number(row["predicted_tokens_per_s"], 2) +
+         formatted(" (%+.0f %%)", row["prediction_error_percent"].get<double>());
 }
 
 struct Column {
   const char* title;
   std::string (*cell)(const ordered_json& row);
-  const char* needs = nullptr;  // field: when it is null in the first row, and so in all, the column is left out
+  const char* needs = nullptr;  // field: when it is null in the first row the column is left out
 };
 
 const Column kColumns[] = {
@@ -86,9 +90,12 @@ const Column kColumns[] = {
     {"budget", [](const ordered_json& r) { return dump(r["budget"]); }},
     {"test", test},
     {"tokens/s", [](const ordered_json& r) { return with_range(r, "tokens_per_s", 2); }},
-    {"libllama flash", [](const ordered_json& r) { return with_range(r, "peer_flash_tokens_per_s", 2); }, "peer_flash_tokens_per_s"},
-    {"libllama plain", [](const ordered_json& r) { return with_range(r, "peer_plain_tokens_per_s", 2); }, "peer_plain_tokens_per_s"},
-    {"times the faster", [](const ordered_json& r) { return with_range(r, "ratio_vs_peer", 2); }, "ratio_vs_peer"},
+    {"libllama flash", [](const ordered_json& r) { return with_range(r, "peer_flash_tokens_per_s", 2); },
+     "peer_flash_tokens_per_s"},
+    {"libllama plain", [](const ordered_json& r) { return with_range(r, "peer_plain_tokens_per_s", 2); },
+     "peer_plain_tokens_per_s"},
+    {"times the faster", [](const ordered_json& r) { return with_range(r, "ratio_vs_peer", 2); },
+     "ratio_vs_peer"},
     {"predicted (error)", prediction, "calibration"},
     {"of read limit", [](const ordered_json& r) { return with_range(r, "limit_fraction", 2); }},
     {"read GB/s", [](const ordered_json& r) { return with_range(r, "read_gb_per_s", 1); }},
@@ -101,7 +108,8 @@ const Column kColumns[] = {
     {"weights MiB", [](const ordered_json& r) { return number(r["weights_mib"], 1); }},
     {"of MiB", [](const ordered_json& r) { return number(r["memory_limit_mib"], 0); }, "memory_limit_mib"},
     {"peak MiB", [](const ordered_json& r) { return number(r["peak_resident_mib"], 0); }},
-    {"J/token", [](const ordered_json& r) { return with_range(r, "joules_per_token", 3); }, "joules_per_token"},
+    {"J/token", [](const ordered_json& r) { return with_range(r, "joules_per_token", 3); },
+     "joules_per_token"},
     {"machine", [](const ordered_json& r) { return text(r, "cpu") + ", " + text(r, "simd"); }},
     {"build", [](const ordered_json& r) { return text(r, "build") + ", " + text(r, "compiler"); }},
 };
@@ -109,8 +117,11 @@ const Column kColumns[] = {
 std::string markdown(const Rows& rows, bool incomplete) {
   std::string note = incomplete ? "incomplete: interrupted\n" : "";
   if (rows.empty()) return note;
-  const auto absent = [&](const Column& column) { return column.needs && rows.front()[column.needs].is_null(); };
-  std::string table = "Median (lowest - highest) of " + dump(rows.front()["repeats"]) + " repeats.\n\n|", rule = "\n|";
+  const auto absent = [&](const Column& column) {
+    return column.needs && rows.front()[column.needs].is_null();
+  };
+  std::string table = "Median (lowest - highest) of " + dump(rows.front()["repeats"]) + " repeats.\n\n|",
+              rule = "\n|";
   for (const Column& column : kColumns) {
     if (absent(column)) continue;
     table += formatted(" %s |", column.title);
@@ -174,7 +185,8 @@ ordered_json common_fields(Rows rows) {
   ordered_json common = ordered_json::object();
   if (rows.empty()) return common;
   for (const auto& [field, value] : rows.front().items()) {
-    if (std::ranges::all_of(rows, [&](const ordered_json& row) { return row[field] == value; })) common[field] = value;
+    if (std::ranges::all_of(rows, [&](const ordered_json& row) { return row[field] == value; }))
+      common[field] = value;
   }
   return common;
 }

@@ -38,7 +38,8 @@ std::vector<std::string> split(const std::string& text) {
 }
 
 // One number, or several with commas between.
-void add_list(CLI::App& app, const std::string& flag, std::vector<int>& values, int low, int high, const std::string& help) {
+void add_list(CLI::App& app, const std::string& flag, std::vector<int>& values, int low, int high,
+              const std::string& help) {
   add_call(
       app, flag,
       [=, &values](const std::string& text) {
@@ -47,7 +48,8 @@ void add_list(CLI::App& app, const std::string& flag, std::vector<int>& values, 
       help);
 }
 
-void add_repeatable(CLI::App& app, const std::string& flag, std::vector<std::string>& values, const std::string& help) {
+void add_repeatable(CLI::App& app, const std::string& flag, std::vector<std::string>& values,
+                    const std::string& help) {
   app.add_option(flag, values, help)->type_name("")->allow_extra_args(false);
 }
 
@@ -60,15 +62,18 @@ void add_model(CLI::App& app, BenchCommand& o) {
 
 void add_grid(CLI::App& app, BenchFlags& o) {
   add_list(app, "--prompt", o.prompts, 0, kMostTokens,
-           "prompt processing: tokens per sequence; a list like all plural flags: 128,512 (512 unless --tokens is given)");
-  add_list(app, "--tokens", o.tokens, 0, kMostTokens, "generation: tokens per sequence (128 unless --prompt is given)");
+           "prompt processing: tokens per sequence; a list like all plural flags: 128,512 (512 unless "
+           "--tokens is given)");
+  add_list(app, "--tokens", o.tokens, 0, kMostTokens,
+           "generation: tokens per sequence (128 unless --prompt is given)");
   add_list(app, "--depth", o.depths, 0, kMostPositions, "tokens seen before the first timed one (0)");
   add_list(app, "--batch", o.batches, 1, kMostBatch, "sequences at the same time (1)");
   add_list(app, "--threads", o.threads, 1, 256, "one per physical core when absent");
   o.cache.add_memory(app);
   // Those of the other commands take one value.
   for (const char* flag : {"--kv-budget", "--kv-type"}) app.remove_option(app.get_option(flag));
-  add_list(app, "--kv-budget", o.budgets, 1, 1 << 24, "tokens kept per layer and KV head after an eviction (1024)");
+  add_list(app, "--kv-budget", o.budgets, 1, 1 << 24,
+           "tokens kept per layer and KV head after an eviction (1024)");
   app.get_option("--kv-budget-mb")->excludes("--kv-budget");
   add_repeatable(app, "--kv-type", o.kv_types, "f16 or f32 for both, or K,V; repeatable (f16)");
   add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase-attnv)");
@@ -81,14 +86,18 @@ void add_run(CLI::App& app, BenchFlags& o) {
   add_choice<AttentionPath>(app, "--path", b.engine.path,
                             {{"fused", AttentionPath::kFused}, {"reference", AttentionPath::kReference}},
                             "implementation of attention: fused or reference (fused)");
-  add_choice<std::string>(app, "--peer", o.peer,
-                          {{"none", "none"}, {"llama", "llama"}, {"llama-flash", "llama-flash"}, {"llama-plain", "llama-plain"}},
-                          "also time libllama on the same file: llama (with and without flash attention), llama-flash, "
-                          "llama-plain or none (none)");
-  add_integer(app, "--peer-tokens", b.peer_tokens, 1, kMostTokens, "steps of libllama per repeat, where it is slow; as ours when absent");
+  add_choice<std::string>(
+      app, "--peer", o.peer,
+      {{"none", "none"}, {"llama", "llama"}, {"llama-flash", "llama-flash"}, {"llama-plain", "llama-plain"}},
+      "also time libllama on the same file: llama (with and without flash attention), llama-flash, "
+      "llama-plain or none (none)");
+  add_integer(app, "--peer-tokens", b.peer_tokens, 1, kMostTokens,
+              "steps of libllama per repeat, where it is slow; as ours when absent");
   app.add_flag("--predict", b.predict, "show what a cost model expects beside what was measured");
-  app.add_flag("--sweep-batch", o.sweep, "instead of --batch: for each policy and budget the largest that fits --memory-mb");
-  add_integer(app, "--memory-mb", o.memory_mib, 1, 1 << 24, "MiB for weights, caches and buffers, with --sweep-batch");
+  app.add_flag("--sweep-batch", o.sweep,
+               "instead of --batch: for each policy and budget the largest that fits --memory-mb");
+  add_integer(app, "--memory-mb", o.memory_mib, 1, 1 << 24,
+              "MiB for weights, caches and buffers, with --sweep-batch");
   add_choice<BenchFormat>(app, "--format", o.command.format,
                           {{"markdown", BenchFormat::kMarkdown},
                            {"csv", BenchFormat::kCsv},
@@ -104,7 +113,8 @@ void check_model(const BenchCommand& o, const CLI::App& app) {
   if (o.model.empty() == o.shape.empty()) fail("give either --model FILE or --shape NAME");
   if (o.model.empty()) return;
   for (const char* flag : {"--weights", "--cache-dir"}) {
-    if (app.count(flag) > 0) fail(std::string(flag) + " belongs to --shape and does nothing with --model; leave it out");
+    if (app.count(flag) > 0)
+      fail(std::string(flag) + " belongs to --shape and does nothing with --model; leave it out");
   }
 }
 
@@ -115,7 +125,8 @@ void check_together(const BenchFlags& o, const CLI::App& app) {
   if (o.sweep != given("--memory-mb")) fail("--sweep-batch and --memory-mb go together; give both or none");
   if (o.sweep && given("--batch")) fail("--sweep-batch finds the batch; leave --batch out");
   if (o.sweep && o.peer != "none") fail("libllama does not go with --sweep-batch; leave --peer out");
-  if (o.peer == "none" && given("--peer-tokens")) fail("--peer-tokens does nothing without --peer; leave it out");
+  if (o.peer == "none" && given("--peer-tokens"))
+    fail("--peer-tokens does nothing without --peer; leave it out");
 }
 
 // --protect is a part of every policy's text.
@@ -167,12 +178,14 @@ bench::Grid grid_of(const BenchFlags& o, const CLI::App& app) {
 // Where scripts/setup keeps what it makes, too.
 std::string default_cache_dir() {
   namespace fs = std::filesystem;
-  if (const char* cache = std::getenv("VASE_CACHE"); cache && *cache) return (fs::path(cache) / "synthetic").string();
+  if (const char* cache = std::getenv("VASE_CACHE"); cache && *cache)
+    return (fs::path(cache) / "synthetic").string();
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache) {
     return (fs::path(cache) / "vase" / "synthetic").string();
   }
   const char* home = std::getenv("HOME");
-  if (!home || !*home) fail("there is no HOME to keep random-weight models in; give a folder with --cache-dir");
+  if (!home || !*home)
+    fail("there is no HOME to keep random-weight models in; give a folder with --cache-dir");
   return (fs::path(home) / ".cache" / "vase" / "synthetic").string();
 }
 
@@ -180,7 +193,9 @@ std::string default_cache_dir() {
 
 std::optional<BenchCommand> BenchCommand::parse(const Arguments& arguments) {
   BenchFlags o;
-  CLI::App app("Times prompt processing and generation at a depth. Caches are filled at once, not by generating.", "bench");
+  CLI::App app(
+      "Times prompt processing and generation at a depth. Caches are filled at once, not by generating.",
+      "bench");
   add_model(app, o.command);
   add_grid(app, o);
   add_run(app, o);

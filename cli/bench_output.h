@@ -1,4 +1,5 @@
-// Where the rows of `vase bench` go: to standard output as they come, and to a file that holds whole rows at any time.
+// Where the rows of `vase bench` go: to standard output as they come, and to a file that holds whole rows at
+// any time.
 #pragma once
 
 #include <optional>
@@ -12,12 +13,12 @@ namespace vase::cli {
 
 class BenchOutput {
  public:
-  // out: path of the file, which gets the format, and standard output a table for people; empty: standard output gets
-  // the format. Throws Error when the file cannot be written.
+  // out: path of the file, which gets the format, and standard output a table for people; empty: standard
+  // output gets the format. Throws Error when the file cannot be written.
   BenchOutput(BenchFormat format, const std::string& out);
 
-  // The file is replaced as a whole, so an interrupted run leaves the rows that were done. What exists and is no regular
-  // file (a pipe) is written by close().
+  // The file is replaced as a whole, so an interrupted run leaves the rows that were done. What exists and is
+  // no regular file (a pipe) is written by close().
   void add(nlohmann::ordered_json row);
   // Rows are still shown on standard output when the file cannot be written. Throws Error(kResource).
   void close(bool incomplete);

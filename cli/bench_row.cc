@@ -103,7 +103,9 @@ void add_times(ordered_json& json, const Row& row) {
 }
 
 void add_evictions(ordered_json& json, const Row& row) {
-  const auto percent = [&](double seconds) { return row.timed_s > 0 ? ordered_json(100 * seconds / row.timed_s) : nullptr; };
+  const auto percent = [&](double seconds) {
+    return row.timed_s > 0 ? ordered_json(100 * seconds / row.timed_s) : nullptr;
+  };
   json["evictions"] = row.evictions;
   json["eviction_percent"] = percent(row.scoring_s + row.compaction_s);
   json["scoring_percent"] = percent(row.scoring_s);
@@ -137,12 +139,9 @@ void add_prediction(ordered_json& json, const Row& row, bool asked) {
   json["calibration"] = nullptr;
   if (asked) json["calibration"] = ordered_json::object();
   if (errors.empty()) return;
-  json["calibration"] = {{"one_ms", bench::median(one)},
-                         {"batch_ms", bench::median(batch)},
-                         {"column_ms", bench::median(column)},
-                         {"slots", prediction.slots},
-                         {"weight_bytes", row.step_bytes.weights},
-                         {"slot_bytes", row.step_bytes.slot}};
+  json["calibration"] = {{"one_ms", bench::median(one)},           {"batch_ms", bench::median(batch)},
+                         {"column_ms", bench::median(column)},     {"slots", prediction.slots},
+                         {"weight_bytes", row.step_bytes.weights}, {"slot_bytes", row.step_bytes.slot}};
 }
 
 }  // namespace

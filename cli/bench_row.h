@@ -7,8 +7,8 @@
 
 namespace vase::cli {
 
-// Fields in the order of the columns; docs/bench.md explains each. The same fields in every row, null where nothing was
-// measured.
+// Fields in the order of the columns; docs/bench.md explains each. The same fields in every row, null where
+// nothing was measured.
 class BenchRecord {
  public:
   explicit BenchRecord(const bench::BenchOptions& options);

@@ -1,4 +1,5 @@
-// What a benchmark times: every combination of the lists that it is given, in groups whose members take turns.
+// What a benchmark times: every combination of the lists that it is given, in groups whose members take
+// turns.
 #pragma once
 
 #include <string>
@@ -19,9 +20,9 @@ struct Test {
 // One row of the report.
 struct Case {
   Test test;
-  int depth = 0;    // tokens that every sequence has seen when the timed piece begins
-  int batch = 1;    // sequences
-  int threads = 0;  // 0 = one per physical core
+  int depth = 0;        // tokens that every sequence has seen when the timed piece begins
+  int batch = 1;        // sequences
+  int threads = 0;      // 0 = one per physical core
   std::string name;     // of the policy, as given
   std::string policy;   // its canonical text
   std::string kv_type;  // as given, "f16" or "f16,f32"
@@ -54,8 +55,8 @@ struct Group {
   const Case& common() const { return cases.front(); }
 };
 
-// Threads vary slowest, then KV types, depths, batches, policies and budgets. A policy that has no budget comes once, not once per
-// budget. Throws Error(kUsage) for a policy that does not parse.
+// Threads vary slowest, then KV types, depths, batches, policies and budgets. A policy that has no budget
+// comes once, not once per budget. Throws Error(kUsage) for a policy that does not parse.
 std::vector<Group> groups_of(const Grid& grid);
 
 }  // namespace vase::bench

@@ -43,7 +43,8 @@ std::optional<double> EnergyMeter::joules() {
   for (const Package& package : packages_) {
     const std::optional<uint64_t> now = read_number(package.counter);
     if (!now) return std::nullopt;
-    sum += static_cast<double>(*now >= package.begin ? *now - package.begin : *now + package.range - package.begin);
+    sum += static_cast<double>(*now >= package.begin ? *now - package.begin
+                                                     : *now + package.range - package.begin);
   }
   return sum / 1e6;
 }

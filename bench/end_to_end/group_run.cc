@@ -11,9 +11,7 @@ namespace {
 constexpr int kCalibrationSteps = 16;
 constexpr int kWarmPrompt = 32;  // tokens
 
-int longest(const std::vector<Test>& tests) {
-  return std::ranges::max(tests, {}, &Test::tokens).tokens;
-}
+int longest(const std::vector<Test>& tests) { return std::ranges::max(tests, {}, &Test::tokens).tokens; }
 
 // A rig that is watched while a piece of it is timed.
 struct WatchedRig {
@@ -30,7 +28,9 @@ struct WatchedRig {
     evictions_before = rig.sequence().evictions;
     energy.start();
   }
-  void read_prompts(int tokens, const std::function<void(int)>& on_chunk) { rig.read_prompts(tokens, on_chunk); }
+  void read_prompts(int tokens, const std::function<void(int)>& on_chunk) {
+    rig.read_prompts(tokens, on_chunk);
+  }
   void step() {
     const int64_t evictions = rig.sequence().evictions;
     slots += rig.next_slots();
@@ -92,7 +92,8 @@ GroupRun::GroupRun(const Bed& bed, const BenchOptions& options, const Group& gro
   reset_peak_memory();
   const Case& common = group.common();
   const std::string place = std::to_string(common.depth) + " tokens x " + std::to_string(common.batch);
-  threads_ = plan_rig(bed.shape, Policy::parse(common.policy), common.cache, engine_of(options, common), reach_of(group))
+  threads_ = plan_rig(bed.shape, Policy::parse(common.policy), common.cache, engine_of(options, common),
+                      reach_of(group))
                  .attention.threads;
   bandwidth_.emplace(threads_);
   options.on_piece("filling " + place);
@@ -101,8 +102,8 @@ GroupRun::GroupRun(const Bed& bed, const BenchOptions& options, const Group& gro
   };
   for (const Case& one : group.cases) {
     heed();
-    rigs_.push_back(std::make_unique<Rig>(bed.weights, Policy::parse(one.policy), one.cache, engine_of(options, one),
-                                          reach_of(group)));
+    rigs_.push_back(std::make_unique<Rig>(bed.weights, Policy::parse(one.policy), one.cache,
+                                          engine_of(options, one), reach_of(group)));
   }
   const auto peer = [&](bool flash) {
     heed();
@@ -121,7 +122,8 @@ std::unique_ptr<Rig> GroupRun::calibration_rig(int batch) const {
   CacheOptions cache;
   cache.key_type = what.cache.key_type;
   cache.value_type = what.cache.value_type;
-  return std::make_unique<Rig>(bed_.weights, Policy(), cache, engine_of(options_, what), Reach{.tokens = kCalibrationSteps});
+  return std::make_unique<Rig>(bed_.weights, Policy(), cache, engine_of(options_, what),
+                               Reach{.tokens = kCalibrationSteps});
 }
 
 void GroupRun::calibrate() {

@@ -33,7 +33,8 @@ class GroupRun {
   // Fills the caches. All three must outlive it.
   GroupRun(const Bed& bed, const BenchOptions& options, const Group& group);
 
-  // Times one test of all cases and reports their rows; throws Stopped after reporting what there was time for.
+  // Times one test of all cases and reports their rows; throws Stopped after reporting what there was time
+  // for.
   void time(const Test& test);
 
  private:
@@ -52,8 +53,9 @@ class GroupRun {
   std::optional<ReadBandwidth> bandwidth_;
   std::vector<std::unique_ptr<Rig>> rigs_;  // [cases]
   std::unique_ptr<LlamaPeer> flash_, plain_;
-  std::unique_ptr<Rig> calibrate_one_, calibrate_batch_;  // with caches that are nearly empty; null: no prediction
-  Calibration calibration_;                               // of the repeat in hand, but its bandwidth
+  std::unique_ptr<Rig> calibrate_one_,
+      calibrate_batch_;      // with caches that are nearly empty; null: no prediction
+  Calibration calibration_;  // of the repeat in hand, but its bandwidth
   EnergyMeter energy_;
 };
 

@@ -23,7 +23,8 @@ struct FreeThreadpool {
 ggml_type ggml_type_of(RowType type) {
   if (type == RowType::kF16) return GGML_TYPE_F16;
   if (type == RowType::kF32) return GGML_TYPE_F32;
-  throw Error(ErrorCode::kUnsupported, "libllama is compared at f16 or f32 rows; use another --kv-type, or no --peer");
+  throw Error(ErrorCode::kUnsupported,
+              "libllama is compared at f16 or f32 rows; use another --kv-type, or no --peer");
 }
 
 LlamaStateOptions state_options(const PeerOptions& options) {
@@ -33,7 +34,9 @@ LlamaStateOptions state_options(const PeerOptions& options) {
           .transposed_values = !options.flash_attention};
 }
 
-int batch_tokens(const PeerOptions& options) { return options.prompts ? std::max(options.sequences, kBatch) : options.sequences; }
+int batch_tokens(const PeerOptions& options) {
+  return options.prompts ? std::max(options.sequences, kBatch) : options.sequences;
+}
 
 // Positions of one sequence, which libllama rounds up.
 uint32_t context_of(const PeerOptions& options) { return (options.depth + options.tokens + 255) / 256 * 256; }
@@ -44,7 +47,8 @@ llama_context_params context_params(const PeerOptions& options) {
   params.n_batch = params.n_ubatch = batch_tokens(options);
   params.n_seq_max = options.sequences;
   params.n_threads = params.n_threads_batch = options.threads;
-  params.flash_attn_type = options.flash_attention ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;
+  params.flash_attn_type =
+      options.flash_attention ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;
   params.type_k = params.type_v = ggml_type_of(options.kv_type);
   params.kv_unified = false;
   return params;
@@ -83,7 +87,8 @@ struct LlamaPeer::Impl {
 
   void add(int sequence, bool wanted) {
     const int i = batch.n_tokens++;
-    batch.token[i] = static_cast<int32_t>((int64_t(seen[sequence]) * 7919 + sequence * 104729) % shape.vocabulary);
+    batch.token[i] =
+        static_cast<int32_t>((int64_t(seen[sequence]) * 7919 + sequence * 104729) % shape.vocabulary);
     batch.pos[i] = seen[sequence]++;
     batch.n_seq_id[i] = 1;
     batch.seq_id[i][0] = sequence;
@@ -91,7 +96,8 @@ struct LlamaPeer::Impl {
   }
 
   void run() {
-    if (llama_decode(context.get(), batch) != 0) throw Error(ErrorCode::kResource, "libllama failed to decode");
+    if (llama_decode(context.get(), batch) != 0)
+      throw Error(ErrorCode::kResource, "libllama failed to decode");
     llama_synchronize(context.get());
     batch.n_tokens = 0;
   }
@@ -120,7 +126,8 @@ LlamaPeer::LlamaPeer(const LlamaModel& model, const ModelShape& shape, const Pee
 
 LlamaPeer::~LlamaPeer() = default;
 
-// The cache, the state that fills it, and without flash attention the scores of a batch, before and behind the softmax.
+// The cache, the state that fills it, and without flash attention the scores of a batch, before and behind
+// the softmax.
 uint64_t LlamaPeer::bytes_for(const ModelShape& shape, const PeerOptions& options) {
   const uint64_t context = context_of(options);
   LlamaStateOptions full = state_options(options);

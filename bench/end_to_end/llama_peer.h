@@ -35,8 +35,8 @@ class LlamaModel {
 
 class LlamaPeer {
  public:
-  // The cache is filled through libllama's own state interface with random rows, once. Throws Error(kUnsupported /
-  // kResource).
+  // The cache is filled through libllama's own state interface with random rows, once. Throws
+  // Error(kUnsupported / kResource).
   LlamaPeer(const LlamaModel& model, const ModelShape& shape, const PeerOptions& options);
   ~LlamaPeer();
   // Bytes that the constructor takes at most at a time, model and small buffers not counted.

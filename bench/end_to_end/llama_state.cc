@@ -51,9 +51,10 @@ size_t synthetic_state_bytes(const ModelShape& shape, const LlamaStateOptions& o
   return options.depth * cell + 32 * size_t(shape.layers) + 64;  // what stands before the rows takes less
 }
 
-// Stream and cell counts, position and sequence of every cell, then the rows of all layers. Transposed or not, the
-// bytes of the values are as many.
-std::vector<uint8_t> synthetic_state(llama_context* context, const ModelShape& shape, const LlamaStateOptions& options) {
+// Stream and cell counts, position and sequence of every cell, then the rows of all layers. Transposed or
+// not, the bytes of the values are as many.
+std::vector<uint8_t> synthetic_state(llama_context* context, const ModelShape& shape,
+                                     const LlamaStateOptions& options) {
   std::vector<uint8_t> empty(llama_state_seq_get_size(context, 0));
   llama_state_seq_get_data(context, empty.data(), empty.size(), 0);
   if (empty.size() < 8) throw Error(ErrorCode::kUnsupported, "this libllama has another state format");

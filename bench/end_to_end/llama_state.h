@@ -21,7 +21,9 @@ struct LlamaStateOptions {
 
 size_t synthetic_state_bytes(const ModelShape& shape, const LlamaStateOptions& options);
 
-// For llama_state_seq_set_data(), for any sequence of the context; rows are random. Throws Error(kUnsupported).
-std::vector<uint8_t> synthetic_state(llama_context* context, const ModelShape& shape, const LlamaStateOptions& options);
+// For llama_state_seq_set_data(), for any sequence of the context; rows are random. Throws
+// Error(kUnsupported).
+std::vector<uint8_t> synthetic_state(llama_context* context, const ModelShape& shape,
+                                     const LlamaStateOptions& options);
 
 }  // namespace vase::bench

@@ -15,8 +15,8 @@ struct Stopped {};
 using Stop = std::function<bool()>;
 
 struct Piece {
-  // Seconds since the piece began: of generation after every step, of prompts when each sequence's first token can be
-  // drawn.
+  // Seconds since the piece began: of generation after every step, of prompts when each sequence's first
+  // token can be drawn.
   std::vector<double> marks;
   double seconds() const { return marks.back(); }
 };
@@ -26,7 +26,9 @@ Piece time_piece(Timed& timed, const Test& test, const Stop& stop) {
   timed.start();
   Piece piece;
   const auto begin = std::chrono::steady_clock::now();
-  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+  const auto elapsed = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
   const auto heed = [&] {
     if (stop()) throw Stopped();
   };

@@ -20,8 +20,8 @@ class PromptChunks {
   bool done() const { return finished_ == static_cast<int>(left_.size()); }
   int finished() const { return finished_; }  // sequences whose prompt has been handed out
 
-  // The next batch of at most `chunk` tokens, in order of the sequences, a part of each at most. fit(sequence, tokens): how many of the
-  // tokens a part may take, at least 1.
+  // The next batch of at most `chunk` tokens, in order of the sequences, a part of each at most.
+  // fit(sequence, tokens): how many of the tokens a part may take, at least 1.
   template <typename Fit>
   std::span<const PromptPart> next(int chunk, Fit fit) {
     parts_.clear();

@@ -61,7 +61,8 @@ double ReadBandwidth::pass() {
   const size_t words = kBytes / 8 / threads_;
   for (int t = 0; t < threads_; ++t) {
     workers.emplace_back([&, t] {
-      sums[t * 8] = HWY_DYNAMIC_DISPATCH(SumWords)(reinterpret_cast<const uint64_t*>(buffer_.data()) + t * words, words);
+      sums[t * 8] = HWY_DYNAMIC_DISPATCH(SumWords)(
+          reinterpret_cast<const uint64_t*>(buffer_.data()) + t * words, words);
     });
   }
   for (std::thread& w : workers) w.join();

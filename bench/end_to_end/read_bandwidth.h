@@ -12,8 +12,8 @@ class ReadBandwidth {
   static constexpr size_t kBytes = size_t(512) << 20;
 
   explicit ReadBandwidth(int threads);
-  // GB/s (10^9 bytes), all threads together: the median of a few passes, after a moment in which the threads of what
-  // ran before have gone to sleep.
+  // GB/s (10^9 bytes), all threads together: the median of a few passes, after a moment in which the threads
+  // of what ran before have gone to sleep.
   double measure();
 
  private:

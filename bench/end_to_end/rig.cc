@@ -13,7 +13,8 @@ namespace {
 
 constexpr size_t kPoolRows = 4099;  // a prime, so that heads get different rows
 
-model::ForwardOptions forward_options(const EnginePlan& plan, const EngineOptions& engine, const Reach& reach) {
+model::ForwardOptions forward_options(const EnginePlan& plan, const EngineOptions& engine,
+                                      const Reach& reach) {
   return {.threads = plan.attention.threads,
           .max_tokens = reach.prompts ? std::max(engine.sequences, engine.chunk) : engine.sequences,
           .max_outputs = engine.sequences};
@@ -29,8 +30,8 @@ std::vector<float> random_rows(int head_dim) {
 
 }  // namespace
 
-EnginePlan plan_rig(const ModelShape& shape, const Policy& policy, CacheOptions cache, const EngineOptions& engine,
-                    const Reach& reach) {
+EnginePlan plan_rig(const ModelShape& shape, const Policy& policy, CacheOptions cache,
+                    const EngineOptions& engine, const Reach& reach) {
   const int end = reach.depth + reach.tokens;
   if (cache.context == 0) cache.context = policy.evicts() ? std::max(kDefaultContext, end) : end;
   EnginePlan plan = plan_engine(shape, policy, cache, engine);

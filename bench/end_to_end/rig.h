@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cache/slot_cache.h"
-#include "engine/engine_plan.h"
 #include "end_to_end/prompt_chunks.h"
+#include "engine/engine_plan.h"
 #include "model/forward.h"
 #include "model/rope.h"
 #include "vase/options.h"
@@ -22,10 +22,10 @@ struct Reach {
   bool prompts = false;  // pieces may be prompts, whose chunks need larger buffers
 };
 
-// The plan of a rig. A context that was asked for stays; without one it is as large as the pieces need. Throws
-// Error(kUsage) when they do not fit.
-EnginePlan plan_rig(const ModelShape& shape, const Policy& policy, CacheOptions cache, const EngineOptions& engine,
-                    const Reach& reach);
+// The plan of a rig. A context that was asked for stays; without one it is as large as the pieces need.
+// Throws Error(kUsage) when they do not fit.
+EnginePlan plan_rig(const ModelShape& shape, const Policy& policy, CacheOptions cache,
+                    const EngineOptions& engine, const Reach& reach);
 
 // Bytes that a rig takes for the forward pass, beside weights and cache. Makes the buffers to see.
 uint64_t rig_compute_bytes(std::shared_ptr<const model::Weights> weights, const EnginePlan& plan,
@@ -39,8 +39,8 @@ class Rig {
 
   // Back to the depth, with everything warm: the last token before it went through the model.
   void start();
-  // Prompts of so many tokens for all sequences. on_chunk: after every batch, with how many sequences have the logits
-  // that their first token is drawn from.
+  // Prompts of so many tokens for all sequences. on_chunk: after every batch, with how many sequences have
+  // the logits that their first token is drawn from.
   void read_prompts(int tokens, const std::function<void(int finished)>& on_chunk);
   // One token for every sequence.
   void step();

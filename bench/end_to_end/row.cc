@@ -22,7 +22,8 @@ double worst_over_median(const Row& row) {
 
 std::optional<double> evicting_over_other(const Row& row) {
   std::vector<double> evicting, other;
-  for (size_t i = 0; i < row.step_s.size(); ++i) (row.step_evicts[i] ? evicting : other).push_back(row.step_s[i]);
+  for (size_t i = 0; i < row.step_s.size(); ++i)
+    (row.step_evicts[i] ? evicting : other).push_back(row.step_s[i]);
   if (evicting.empty() || other.empty()) return std::nullopt;
   return median(evicting) / median(other);
 }

@@ -16,7 +16,8 @@ constexpr int kMostSequences = 4096;
 std::string mib(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 // Every group with one case, whose batch is the largest that fits.
-std::vector<Group> swept(const std::vector<Group>& groups, const std::function<int(const Group&, const Case&)>& batch) {
+std::vector<Group> swept(const std::vector<Group>& groups,
+                         const std::function<int(const Group&, const Case&)>& batch) {
   std::vector<Group> alone;
   for (const Group& group : groups) {
     for (Case one : group.cases) {
@@ -37,7 +38,8 @@ struct Bench::Impl {
     bed.shape = shape_of(bed.weights->hparams());
     groups = groups_of(options.grid);
     if (options.sweep_bytes > 0) {
-      groups = swept(groups, [this](const Group& group, const Case& one) { return fitting_batch(group, one); });
+      groups =
+          swept(groups, [this](const Group& group, const Case& one) { return fitting_batch(group, one); });
     }
     check_memory();
     if (has_peer()) bed.peer = std::make_unique<LlamaModel>(options.model_path);
@@ -49,12 +51,14 @@ struct Bench::Impl {
     if (!has_peer()) return;
     for (const KvType& type : options.grid.kv_types) {
       if (type.key == type.value) continue;
-      throw Error(ErrorCode::kUsage, "libllama is compared at one type for keys and values; use a --kv-type with one");
+      throw Error(ErrorCode::kUsage,
+                  "libllama is compared at one type for keys and values; use a --kv-type with one");
     }
   }
 
   EnginePlan plan(const Group& group, const Case& one) const {
-    return plan_rig(bed.shape, Policy::parse(one.policy), one.cache, engine_of(options, one), reach_of(group));
+    return plan_rig(bed.shape, Policy::parse(one.policy), one.cache, engine_of(options, one),
+                    reach_of(group));
   }
 
   // The buffers of the forward pass are made to be measured, once the rest is seen to fit.
@@ -85,9 +89,11 @@ struct Bench::Impl {
     const uint64_t needed = ours + peer + ReadBandwidth::kBytes, free = available_memory();
     if (needed <= free) return;
     throw Error(ErrorCode::kResource,
-                "--depth " + std::to_string(common.depth) + " with --batch " + std::to_string(common.batch) + " takes " +
-                    mib(ours) + " for our caches" + (peer > 0 ? " and " + mib(peer) + " for libllama" : "") + "; " +
-                    mib(free - std::min<uint64_t>(free, ReadBandwidth::kBytes)) + " are free. Give less of either, fewer policies at a time" +
+                "--depth " + std::to_string(common.depth) + " with --batch " + std::to_string(common.batch) +
+                    " takes " + mib(ours) + " for our caches" +
+                    (peer > 0 ? " and " + mib(peer) + " for libllama" : "") + "; " +
+                    mib(free - std::min<uint64_t>(free, ReadBandwidth::kBytes)) +
+                    " are free. Give less of either, fewer policies at a time" +
                     (peer > 0 ? ", or one of libllama's modes alone: --peer llama-plain" : ""));
   }
 
@@ -108,7 +114,9 @@ struct Bench::Impl {
   // A row that says so.
   void report_unfitting(const Group& group) const {
     for (const Test& test : group.tests) {
-      Row row{.what = group.common(), .repeats = options.repeats, .weight_bytes = bed.bytes.resident,
+      Row row{.what = group.common(),
+              .repeats = options.repeats,
+              .weight_bytes = bed.bytes.resident,
               .memory_limit = options.sweep_bytes};
       row.what.test = test;
       row.what.batch = 1;

@@ -11,8 +11,9 @@ namespace vase::bench {
 namespace {
 
 std::string name_of(const Case& one) {
-  return std::to_string(one.threads) + " " + one.kv_type + " d" + std::to_string(one.depth) + " b" + std::to_string(one.batch) +
-         " " + std::to_string(one.cache.budget) + " " + (Policy::parse(one.policy).evicts() ? "evicts" : "full");
+  return std::to_string(one.threads) + " " + one.kv_type + " d" + std::to_string(one.depth) + " b" +
+         std::to_string(one.batch) + " " + std::to_string(one.cache.budget) + " " +
+         (Policy::parse(one.policy).evicts() ? "evicts" : "full");
 }
 
 TEST(Groups, HoldEveryCombinationOnce) {
@@ -62,7 +63,8 @@ TEST(Names, AreThoseOfLlamaBench) {
 std::string batches(PromptChunks chunks, int chunk, int most_per_part) {
   std::string all;
   while (!chunks.done()) {
-    for (const PromptPart& part : chunks.next(chunk, [&](int, int wanted) { return std::min(wanted, most_per_part); })) {
+    for (const PromptPart& part :
+         chunks.next(chunk, [&](int, int wanted) { return std::min(wanted, most_per_part); })) {
       all += std::to_string(part.sequence) + ":" + std::to_string(part.tokens) + (part.last ? "* " : " ");
     }
     all += "=" + std::to_string(chunks.finished()) + " ";

@@ -5,7 +5,8 @@
 namespace vase::bench {
 namespace {
 
-// 1 GB of weights; 1 MB per slot; 100 ms alone, 170 ms for eight: 10 ms per sequence and 90 ms for the weights.
+// 1 GB of weights; 1 MB per slot; 100 ms alone, 170 ms for eight: 10 ms per sequence and 90 ms for the
+// weights.
 const StepBytes kBytes{.weights = 1'000'000'000, .slot = 1'000'000};
 const CostModel kModel(kBytes, {.one_s = 0.100, .batch = 8, .batch_s = 0.170, .read_gb_per_s = 20});
 
@@ -31,8 +32,8 @@ TEST(CostModel, CalibratedWithOneSequenceKnowsNoColumns) {
 TEST(CostModel, BytesOfAStep) { EXPECT_EQ(kBytes.per_step(4, 250), 2e9); }
 
 TEST(MeanSlots, AreThoseOfTheTextUntilTheBudgetBinds) {
-  EXPECT_EQ(mean_slots(0, 1, 0, 0), 1);        // the token attends to itself
-  EXPECT_EQ(mean_slots(100, 3, 0, 0), 102);    // 101, 102, 103
+  EXPECT_EQ(mean_slots(0, 1, 0, 0), 1);      // the token attends to itself
+  EXPECT_EQ(mean_slots(100, 3, 0, 0), 102);  // 101, 102, 103
   EXPECT_EQ(mean_slots(100, 3, 1024, 64), 102);
   EXPECT_EQ(mean_slots(16384, 128, 1024, 64), 1056.5);  // 1025 .. 1088
 }

@@ -9,7 +9,7 @@ TEST(LargestBatch, FitsAndOneMoreDoesNot) {
   for (int limit = 0; limit < 200; ++limit) {
     const auto bytes = [](int batch) { return uint64_t(20 + 7 * batch); };
     const int batch = largest_batch(bytes, limit, 1000);
-    if (batch > 0) EXPECT_LE(bytes(batch), uint64_t(limit));
+    EXPECT_TRUE(batch == 0 || bytes(batch) <= uint64_t(limit)) << limit;
     EXPECT_GT(bytes(batch + 1), uint64_t(limit));
   }
 }

@@ -58,7 +58,8 @@ TEST(Row, KeptFractionIsBudgetOverTokensSeen) {
 class Energy : public testing::Test {
  protected:
   ~Energy() override { fs::remove_all(root_); }
-  void write(const std::string& zone, const std::string& name, uint64_t microjoules, uint64_t range = 1000000) {
+  void write(const std::string& zone, const std::string& name, uint64_t microjoules,
+             uint64_t range = 1000000) {
     fs::create_directories(root_ + "/" + zone);
     std::ofstream(root_ + "/" + zone + "/name") << name << "\n";
     std::ofstream(root_ + "/" + zone + "/energy_uj") << microjoules << "\n";
@@ -100,8 +101,8 @@ TEST(ModelBytes, CountTheEmbeddingsOnlyWhereTheyAreRead) {
   const test::TinyModel apart, tied({.tied = true});
   const uint64_t embeddings = uint64_t(test::kTinyVocabulary) * 4 * 64 * sizeof(float);
   const ModelBytes a = model_bytes(apart.path()), t = model_bytes(tied.path());
-  EXPECT_EQ(a.resident, t.resident);      // two copies either way
-  EXPECT_EQ(a.step, t.step);              // the head is read
+  EXPECT_EQ(a.resident, t.resident);  // two copies either way
+  EXPECT_EQ(a.step, t.step);          // the head is read
   EXPECT_EQ(a.resident - a.step, embeddings);
   EXPECT_LT(a.resident, fs::file_size(apart.path()));
 }

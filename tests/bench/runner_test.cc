@@ -120,7 +120,8 @@ TEST_F(Runner, PredictionsNameWhatTheyAreMadeOf) {
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(p.calibrations[i].batch, 2);
     EXPECT_EQ(p.calibrations[i].read_gb_per_s, rows_[1].read_gb_per_s[i]);
-    EXPECT_DOUBLE_EQ(p.tokens_per_s[i], CostModel(rows_[1].step_bytes, p.calibrations[i]).tokens_per_s(2, 72.5));
+    EXPECT_DOUBLE_EQ(p.tokens_per_s[i],
+                     CostModel(rows_[1].step_bytes, p.calibrations[i]).tokens_per_s(2, 72.5));
   }
 }
 
@@ -162,7 +163,8 @@ TEST_F(Runner, ASweepSaysWhereNothingFits) {
 }
 
 TEST_F(Runner, EveryPolicyCanBeTimed) {
-  for (const char* policy : {"full", "quest", "r-kv", "snapkv", "vase-dkv", "snapkv share=layer", "snapkv share=model"}) {
+  for (const char* policy :
+       {"full", "quest", "r-kv", "snapkv", "vase-dkv", "snapkv share=layer", "snapkv share=model"}) {
     BenchOptions o = options();
     o.grid.policies = {{policy, policy}};
     o.repeats = 1;

@@ -16,7 +16,9 @@ class CliBench : public Cli {
   ~CliBench() override { fs::remove(out_); }
 
   Outcome bench(const std::string& flags, const std::string& before = "") const {
-    return vase("bench --threads 1 --model " + model_.path() + " " + flags + (before.empty() ? "" : " </dev/null"), before);
+    return vase(
+        "bench --threads 1 --model " + model_.path() + " " + flags + (before.empty() ? "" : " </dev/null"),
+        before);
   }
   std::string out_ = test::temporary_path(".rows");
 };
@@ -70,19 +72,23 @@ TEST_F(CliBench, ReportsWhatReproducesIt) {
     EXPECT_EQ(j["tokens_per_s_repeats"].size(), 2u);
     EXPECT_EQ(j["fingerprint"].get<std::string>().size(), 16u);
     EXPECT_EQ(j["date"].get<std::string>().size(), std::string("2026-01-01T00:00:00Z").size());
-    for (const char* key : {"simd", "build", "compiler", "cpu", "model"}) EXPECT_FALSE(j[key].get<std::string>().empty()) << key;
+    for (const char* key : {"simd", "build", "compiler", "cpu", "model"})
+      EXPECT_FALSE(j[key].get<std::string>().empty()) << key;
   }
 }
 
 TEST_F(CliBench, AllFormatsTellTheSame) {
   // The file gets the format, standard output a table of the same rows.
   for (const std::string format : {"json", "jsonl", "csv", "markdown"}) {
-    const Outcome o = bench(kSmall + std::string("--repeats 1 --policy full --policy vase-attnv --predict --format ") + format + " --out " + out_);
+    const Outcome o =
+        bench(kSmall + std::string("--repeats 1 --policy full --policy vase-attnv --predict --format ") +
+              format + " --out " + out_);
     ASSERT_EQ(o.code, 0) << o.err;
     const std::vector<std::string> table = lines_of(o.out), file = lines_of(contents(out_));
     ASSERT_EQ(table.size(), 4u + 4);
     const auto titles = std::ranges::count(table[2], '|');
-    for (size_t i = 3; i < table.size(); ++i) EXPECT_EQ(std::ranges::count(table[i], '|'), titles) << table[i];
+    for (size_t i = 3; i < table.size(); ++i)
+      EXPECT_EQ(std::ranges::count(table[i], '|'), titles) << table[i];
     std::vector<json> rows;
     if (format == "markdown") {
       EXPECT_EQ(contents(out_), o.out);
@@ -112,8 +118,10 @@ TEST_F(CliBench, AllFormatsTellTheSame) {
       std::snprintf(speed, sizeof(speed), "| %.2f (", rows[i]["tokens_per_s"].get<double>());
       const std::string& line = table[4 + i];
       EXPECT_NE(line.find(speed), std::string::npos) << format << ": " << line;
-      EXPECT_NE(line.find("| " + rows[i]["test"].get<std::string>() + " @ d100 |"), std::string::npos) << line;
-      EXPECT_NE(line.find("| " + rows[i]["policy_name"].get<std::string>() + " |"), std::string::npos) << line;
+      EXPECT_NE(line.find("| " + rows[i]["test"].get<std::string>() + " @ d100 |"), std::string::npos)
+          << line;
+      EXPECT_NE(line.find("| " + rows[i]["policy_name"].get<std::string>() + " |"), std::string::npos)
+          << line;
     }
     EXPECT_GT(rows[3]["predicted_tokens_per_s"].get<double>(), 0);
   }
@@ -189,7 +197,8 @@ TEST_F(CliBench, AFullDiskIsAnErrorAndTheRowsAreShown) {
 }
 
 TEST_F(CliBench, AnInterruptedRunKeepsItsRows) {
-  const std::string endless = "--tokens 64 --repeats 1000 --depth 100 ", limit = "timeout --foreground --preserve-status -s INT 3 ";
+  const std::string endless = "--tokens 64 --repeats 1000 --depth 100 ",
+                    limit = "timeout --foreground --preserve-status -s INT 3 ";
   const Outcome o = bench(endless + "--json", limit);
   EXPECT_EQ(o.code, 130) << o.err;
   const json report = json::parse(o.out);
@@ -203,7 +212,10 @@ TEST_F(CliBench, AnInterruptedRunKeepsItsRows) {
 
 TEST_F(CliBench, AKilledRunLeavesWholeRows) {
   // Row after row; no time for good manners.
-  const std::string flags = "--tokens 1 --repeats 1 --depth 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19 --format jsonl --out " + out_;
+  const std::string flags =
+      "--tokens 1 --repeats 1 --depth 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19 --format jsonl "
+      "--out " +
+      out_;
   const Outcome o = bench(flags, "timeout --foreground --preserve-status -s KILL 3 ");
   EXPECT_NE(o.code, 0);
   const std::vector<std::string> lines = lines_of(contents(out_));
@@ -213,14 +225,17 @@ TEST_F(CliBench, AKilledRunLeavesWholeRows) {
 }
 
 TEST_F(CliBench, ASweepShowsTheBatchOfEachBudget) {
-  const Outcome o = bench("--json --tokens 2 --repeats 1 --depth 200 --kv-buffer 16 --kv-budget 64,128 --policy full "
-                          "--policy vase-attnv --sweep-batch --memory-mb 12");
+  const Outcome o = bench(
+      "--json --tokens 2 --repeats 1 --depth 200 --kv-buffer 16 --kv-budget 64,128 --policy full "
+      "--policy vase-attnv --sweep-batch --memory-mb 12");
   ASSERT_EQ(o.code, 0) << o.err;
   const json rows = json::parse(o.out)["rows"];
   ASSERT_EQ(rows.size(), 3u);
   for (const json& row : rows) {
     EXPECT_EQ(row["memory_limit_mib"], 12);
-    EXPECT_LE(row["weights_mib"].get<double>() + row["kv_mib"].get<double>() + row["compute_mib"].get<double>(), 12);
+    EXPECT_LE(
+        row["weights_mib"].get<double>() + row["kv_mib"].get<double>() + row["compute_mib"].get<double>(),
+        12);
   }
   EXPECT_LT(rows[0]["batch"], rows[1]["batch"]);
   const Outcome none = bench("--tokens 2 --sweep-batch --memory-mb 1");
@@ -229,8 +244,9 @@ TEST_F(CliBench, ASweepShowsTheBatchOfEachBudget) {
 }
 
 TEST_F(CliBench, RandomModelsNeedAPlace) {
-  expect_usage_error(vase("bench --shape qwen3-0.6b </dev/null", "env -u HOME -u VASE_CACHE -u XDG_CACHE_HOME "),
-                     {"HOME", "--cache-dir"});
+  expect_usage_error(
+      vase("bench --shape qwen3-0.6b </dev/null", "env -u HOME -u VASE_CACHE -u XDG_CACHE_HOME "),
+      {"HOME", "--cache-dir"});
 }
 
 }  // namespace
