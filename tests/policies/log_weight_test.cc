@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "kernels/weighted_draw/inclusion.h"
 #include "policies/select/sample.h"
 #include "policies/test_head.h"
 
@@ -137,20 +136,6 @@ TEST(LogWeight, SumsStayUnbiased) {
   }
   const double mean = sum / trials, sigma = std::sqrt((squares / trials - mean * mean) / trials);
   EXPECT_NEAR(mean, want, 4.5 * sigma + 0.002 * want);
-}
-
-TEST(Inclusion, AddsUpToTheCountWhateverTheWeights) {
-  for (int count : {1, 5, 50, 98, 99}) {
-    for (float spread : {0.0f, 1.0f, 30.0f}) {
-      std::vector<float> weights(100);
-      for (int c = 0; c < 100; ++c) weights[c] = std::exp(spread * (static_cast<float>(c) / 50 - 1));
-      const std::vector<uint32_t> pool = indices(100);
-      const double log_time = kernels::log_inclusion_time(weights, pool, count);
-      double sum = 0;
-      for (float w : weights) sum += kernels::inclusion(w, log_time);
-      EXPECT_NEAR(sum, count, 1e-5 * count) << count << " " << spread;
-    }
-  }
 }
 
 TEST(SampleText, NamesWhatIsNotTheDefault) {

@@ -1,4 +1,4 @@
-// Row energies on Highway. Several rows at a time share every load of G.
+// Row energies on Highway.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/leverage/simd.cc"
 #include <hwy/cache_control.h>
@@ -8,107 +8,97 @@
 #include <algorithm>
 
 #include "kernels/leverage/fused.h"
-#include "kernels/leverage/leverage.h"
-#include "kernels/rows-inl.h"
+#include "kernels/leverage/sketch-inl.h"
 #include "kernels/simd_target.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using kernels::HWY_NAMESPACE::F32;
-using kernels::HWY_NAMESPACE::F32V;
-using kernels::HWY_NAMESPACE::kLanes;
-using kernels::HWY_NAMESPACE::load_row;
-inline constexpr int kRowTile = kLanes == 16 ? 8 : 4;  // with two vectors of columns, what fits into the registers
-inline constexpr int kBlock = 128;                     // channels decoded at a time
-static_assert(2 * kLanes <= kSketchTail);
-
-// kVectors vectors of columns of G [head_dim][columns], from `first` on; columns behind the last one read as 0.
-template <int kVectors>
-class ColumnTile {
- public:
-  ColumnTile(const float* gaussian, int columns, int first) : at_(gaussian + first), columns_(columns) {
-    const F32 d;
-    for (int c = 0; c < kVectors; ++c) {
-      const int left = std::clamp(columns - first - c * kLanes, 0, kLanes);
-      inside_[c] = hn::FirstN(d, left);
-    }
-  }
-
-  HWY_INLINE F32V load(F32 d, int channel, int c) const {
-    return hn::IfThenElseZero(inside_[c], hn::LoadU(d, at_ + size_t(channel) * columns_ + c * kLanes));
-  }
-
- private:
-  const float* at_;
-  int columns_;
-  hn::Mask<F32> inside_[kVectors];
-};
 
 // Rows in logical order lie anywhere, so the hardware cannot guess the next ones.
-void prefetch_rows(const RowsView& rows, size_t begin, size_t end) {
-  const size_t bytes = rows.width * row_element_bytes(rows.type);
-  for (size_t i = begin; i < end; ++i) {
-    for (size_t at = 0; at < bytes; at += 64) hwy::Prefetch(static_cast<const std::byte*>(rows.row(i)) + at);
-  }
+HWY_INLINE void prefetch_row(const void* row, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += 64) hwy::Prefetch(static_cast<const std::byte*>(row) + at);
 }
 
-// Energies of `count` <= kRowTile rows over the columns of a tile, added to energy.
-template <int kVectors>
-void add_energy(const RowsView& rows, size_t row0, int count, const ColumnTile<kVectors>& tile, float* energy) {
-  const F32 d;
-  HWY_ALIGN float channels[kRowTile][kBlock];
-  F32V sum[kRowTile][kVectors];
-  for (auto& row : sum) {
-    for (auto& v : row) v = hn::Zero(d);
-  }
-  for (int begin = 0; begin < rows.width; begin += kBlock) {
-    const int n = std::min(kBlock, rows.width - begin);
-    for (int r = 0; r < kRowTile; ++r) {
-      const void* row = rows.row(row0 + std::min(r, count - 1));
-      for (int i = 0; i < n; i += kLanes)
-        hn::Store(load_row(d, row, rows.type, begin + i), d, channels[r] + i);
-    }
-    for (int i = 0; i < n; ++i) {
-      F32V g[kVectors];
-      for (int c = 0; c < kVectors; ++c) g[c] = tile.load(d, begin + i, c);
-      for (int r = 0; r < kRowTile; ++r) {
-        const F32V x = hn::Set(d, channels[r][i]);
-        for (int c = 0; c < kVectors; ++c) sum[r][c] = hn::MulAdd(x, g[c], sum[r][c]);
-      }
-    }
-  }
-  for (int r = 0; r < count; ++r) {
-    F32V squares = hn::Zero(d);
-    for (int c = 0; c < kVectors; ++c) squares = hn::MulAdd(sum[r][c], sum[r][c], squares);
-    energy[r] += hn::GetLane(hn::SumOfLanes(d, squares));
-  }
-}
-
-template <int kVectors>
-void add_energies(const RowsView& rows, const float* gaussian, int columns, int first, float* energy, size_t count) {
-  const ColumnTile<kVectors> tile(gaussian, columns, first);
-  for (size_t i = 0; i < count; i += kRowTile) {
-    prefetch_rows(rows, std::min(count, i + kRowTile), std::min(count, i + 2 * kRowTile));
-    add_energy(rows, i, static_cast<int>(std::min<size_t>(kRowTile, count - i)), tile, energy + i);
-  }
-}
-
+#if HWY_TARGET == HWY_SCALAR  // one lane holds no quad
 void SketchedEnergy(const RowsView& rows, const float* gaussian, int columns, float* energy, size_t count) {
-  note_simd_target(HWY_TARGET);
-  std::fill_n(energy, count, 0.0f);
-  int first = 0;
-  for (; columns - first > kLanes; first += 2 * kLanes) add_energies<2>(rows, gaussian, columns, first, energy, count);
-  if (first < columns) add_energies<1>(rows, gaussian, columns, first, energy, count);
-}
-
-void RowEnergy(const RowsView& rows, float* energy, size_t count) {
   note_simd_target(HWY_TARGET);
   const F32 d;
   for (size_t i = 0; i < count; ++i) {
-    prefetch_rows(rows, std::min(count, i + kRowTile), std::min(count, i + kRowTile + 1));
+    energy[i] = 0;
+    for (int c = 0; c < columns; ++c) {
+      float dot = 0;
+      for (int k = 0; k < rows.width; ++k) {
+        dot += hn::GetLane(load_row(d, rows.row(i), rows.type, k)) * gaussian[size_t(k) * columns + c];
+      }
+      energy[i] += dot * dot;
+    }
+  }
+}
+#else
+// What one pass over the rows works with: a few vectors of columns of G.
+struct Columns {
+  const float* gaussian;  // [width][count]
+  int count, first, vectors;
+};
+
+// The sums of a panel of up to kPanel quads of rows, row0 the first: sums[quad][vector], over all channels.
+template <class T>
+void sum_panel(const RowsView& rows, size_t row0, int count, const Columns& columns, float* sums) {
+  constexpr int kRows = kQuad * kQuadTile;
+  HWY_ALIGN float table[kBlock * kMaxVectors * kLanes], woven[kQuadTile * kBlock * kQuad];
+  const int padded = padded_row(rows.width);
+  const auto row = [&](int i) { return static_cast<const T*>(rows.row(row0 + std::min(i, count - 1))); };
+  for (int begin = 0; begin < padded; begin += kBlock) {
+    const int channels = std::min(kBlock, padded - begin);
+    spread_gaussian(columns.gaussian, rows.width, columns.count, columns.first, columns.vectors, begin, table);
+    for (int i = 0; i < count; i += kRows) {
+      for (int j = 0; j < kRows; ++j) prefetch_row(row(i + kRows + j) + begin, channels * sizeof(T));
+      for (int q = 0; q < kQuadTile; ++q) {
+        const int r = i + q * kQuad;
+        weave<T>({row(r), row(r + 1), row(r + 2), row(r + 3)}, begin, channels, woven + q * kBlock * kQuad);
+      }
+      sketch_tile_of(columns.vectors, woven, table, channels, sums + i / kQuad * kMaxVectors * kLanes);
+    }
+  }
+}
+
+// Energies over some columns, added to energy.
+template <class T>
+void add_energies(const RowsView& rows, const Columns& columns, float* energy, size_t count) {
+  HWY_ALIGN float sums[kPanel * kMaxVectors * kLanes];
+  for (size_t row0 = 0; row0 < count; row0 += kPanel * kQuad) {
+    const int n = static_cast<int>(std::min<size_t>(kPanel * kQuad, count - row0));
+    std::fill(std::begin(sums), std::end(sums), 0.0f);
+    sum_panel<T>(rows, row0, n, columns, sums);
+    for (int i = 0; i < n; i += kQuad) {
+      HWY_ALIGN float quad[kQuad];
+      quad_energy(sums + i / kQuad * kMaxVectors * kLanes, columns.vectors, quad);
+      for (int r = 0; r < std::min(kQuad, n - i); ++r) energy[row0 + i + r] += quad[r];
+    }
+  }
+}
+
+// Vectors of columns in passes of nearly equal size.
+void SketchedEnergy(const RowsView& rows, const float* gaussian, int columns, float* energy, size_t count) {
+  note_simd_target(HWY_TARGET);
+  std::fill_n(energy, count, 0.0f);
+  const int vectors = (columns + kColumns - 1) / kColumns, passes = (vectors + kMaxVectors - 1) / kMaxVectors;
+  const auto add = rows.type == RowType::kF16 ? add_energies<hwy::float16_t> : add_energies<float>;
+  for (int pass = 0, done = 0; pass < passes; ++pass) {
+    const int size = (vectors - done) / (passes - pass);
+    add(rows, {gaussian, columns, done * kColumns, size}, energy, count);
+    done += size;
+  }
+}
+#endif
+
+void RowEnergy(const RowsView& rows, float* energy, size_t count) {
+  note_simd_target(HWY_TARGET);
+  constexpr size_t kAhead = 8;
+  const F32 d;
+  for (size_t i = 0; i < count; ++i) {
+    prefetch_row(rows.row(std::min(i + kAhead, count - 1)), rows.width * row_element_bytes(rows.type));
     F32V sum = hn::Zero(d);
     for (int c = 0; c < rows.width; c += kLanes) {
       const F32V x = load_row(d, rows.row(i), rows.type, c);

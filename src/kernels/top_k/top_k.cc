@@ -1,22 +1,30 @@
 #include "kernels/top_k/top_k.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
+#include "kernels/top_k/partition.h"
+
 namespace vase::kernels {
+namespace {
+
+// Rises as scores fall. One key for both zeros, and the largest of all for every NaN.
+uint32_t falling_key(float score) {
+  if (std::isnan(score)) return UINT32_MAX;
+  const uint32_t bits = std::bit_cast<uint32_t>(score + 0.0f);
+  return bits >> 31 ? bits : ~bits & 0x7fffffffu;
+}
+
+}  // namespace
 
 void top_k(std::span<const float> scores, std::span<const int32_t> ties, std::span<uint32_t> pool, int k,
            bool sorted) {
-  // A strict total order even with NaN (a plain > is not one, and would make nth_element's result arbitrary).
-  const auto before = [&](uint32_t a, uint32_t b) {
-    const bool a_nan = std::isnan(scores[a]), b_nan = std::isnan(scores[b]);
-    if (a_nan != b_nan) return b_nan;
-    if (!a_nan && scores[a] != scores[b]) return scores[a] > scores[b];
-    return ties[a] != ties[b] ? ties[a] < ties[b] : a < b;
-  };
-  const auto cut = pool.begin() + std::clamp<ptrdiff_t>(k, 0, std::ssize(pool));
-  if (cut != pool.end()) std::nth_element(pool.begin(), cut, pool.end(), before);
-  if (sorted) std::sort(pool.begin(), cut, before);
+  const auto key = [&](uint32_t c) -> uint64_t { return falling_key(scores[c]); };
+  const auto tie = [&](uint32_t c) { return tie_key(ties[c], c); };
+  const size_t count = std::clamp<ptrdiff_t>(k, 0, std::ssize(pool));
+  partition_smallest(pool, count, 32, key, tie);
+  if (sorted) std::sort(pool.begin(), pool.begin() + count, KeyOrder{key, tie});
 }
 
 }  // namespace vase::kernels

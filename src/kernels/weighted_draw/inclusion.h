@@ -2,17 +2,16 @@
 // with weights w, S are drawn: pi_j = 1 - exp(-w_j t), with t such that the pi add up to S.
 #pragma once
 
-#include <cstdint>
 #include <span>
 
 namespace vase::kernels {
 
-// ln t, for 1 <= count < number of candidates in `pool` with a positive, finite weight; others count as weight 0.
-// weights: per candidate. Relative accuracy of sum pi about 1e-6. O(pool) per step of Newton's method inside a bracket,
-// some ten steps. Allocates nothing.
-double log_inclusion_time(std::span<const float> weights, std::span<const uint32_t> pool, int count);
+// ln t for N positive, finite weights and 1 <= count < N. Relative accuracy of sum pi about 1e-7. O(N) per step of Newton's
+// method inside a bracket, some ten steps. Allocates nothing.
+double log_inclusion_time(std::span<const float> weights, int count);
 
-// pi of one weight.
-double inclusion(float weight, double log_time);
+// Replaces each weight, positive and finite, by -ln pi, rounded to a float from a value with a relative error below 1e-9 of
+// pi, or of -ln pi where that is smaller. At most 700.
+void inclusion_costs(double log_time, std::span<float> weights);
 
 }  // namespace vase::kernels

@@ -1,8 +1,11 @@
 #include "kernels/weighted_draw/weighted_draw.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+
+#include "kernels/top_k/partition.h"
 
 namespace vase::kernels {
 namespace {
@@ -21,14 +24,12 @@ int weighted_draw(std::span<const float> weights, std::span<const float> exponen
                   std::span<const int32_t> ties, std::span<uint32_t> pool, int count, bool ordered,
                   std::span<double> keys) {
   for (uint32_t c : pool) keys[c] = race_key(weights[c], exponentials[c]);
-  const auto before = [&](uint32_t a, uint32_t b) {
-    if (keys[a] != keys[b]) return keys[a] < keys[b];
-    return ties[a] != ties[b] ? ties[a] < ties[b] : a < b;
-  };
-  const auto cut = pool.begin() + std::clamp<ptrdiff_t>(count, 0, std::ssize(pool));
-  if (cut != pool.end()) std::nth_element(pool.begin(), cut, pool.end(), before);
-  if (ordered) std::sort(pool.begin(), cut, before);
-  return static_cast<int>(std::count_if(pool.begin(), cut, [&](uint32_t c) { return !(weights[c] > 0); }));
+  const auto key = [&](uint32_t c) { return std::bit_cast<uint64_t>(keys[c]); };  // rises with the key, none being negative
+  const auto tie = [&](uint32_t c) { return tie_key(ties[c], c); };
+  const std::span<uint32_t> drawn = pool.first(std::clamp<ptrdiff_t>(count, 0, std::ssize(pool)));
+  partition_smallest(pool, drawn.size(), 64, key, tie);
+  if (ordered) std::sort(drawn.begin(), drawn.end(), KeyOrder{key, tie});
+  return static_cast<int>(std::count_if(drawn.begin(), drawn.end(), [&](uint32_t c) { return !(weights[c] > 0); }));
 }
 
 }  // namespace vase::kernels

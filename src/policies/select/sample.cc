@@ -39,28 +39,41 @@ void Sample::select(const HeadView& head, std::span<const float> scores, std::sp
   scratch.weightless_draws += kernels::weighted_draw(weights, exponentials, head.positions, pool,
                                                      static_cast<int>(out.size()), ordered, scratch.keys);
   std::copy_n(pool.begin(), out.size(), out.begin());
-  if (weights_) carry_weights(weights, pool, out, scratch.log_weight);
+  if (weights_) carry_weights(weights, pool, out, scratch);
 }
 
 // With no more positive weights than places, all of those are sure to be drawn, and the others share what is left. A
 // weight of infinity is sure, too.
 void Sample::carry_weights(std::span<const float> weights, std::span<const uint32_t> pool,
-                           std::span<const uint32_t> drawn, std::span<float> log_weight) const {
-  const auto infinite = [&](uint32_t c) { return std::isinf(weights[c]) && weights[c] > 0; };
-  const auto positive = std::count_if(pool.begin(), pool.end(), [&](uint32_t c) { return weights[c] > 0; });
-  const auto sure = std::count_if(pool.begin(), pool.end(), infinite);
-  const auto places = std::ssize(drawn) - sure;
-  const bool by_weight = places > 0 && positive > std::ssize(drawn);
-  const double log_time =
-      by_weight ? kernels::log_inclusion_time(weights, pool, static_cast<int>(places)) : 0;
-  for (uint32_t c : drawn) {
-    double chance = 1;
-    if (weights[c] > 0) {
-      if (by_weight && !infinite(c)) chance = kernels::inclusion(weights[c], log_time);
-    } else {
-      chance = static_cast<double>(std::ssize(drawn) - positive) / static_cast<double>(std::ssize(pool) - positive);
+                           std::span<const uint32_t> drawn, PolicyScratch& scratch) const {
+  const auto finite = [&](uint32_t c) { return weights[c] > 0 && std::isfinite(weights[c]); };
+  const auto gather = [&](std::span<const uint32_t> from) {
+    size_t found = 0;
+    for (uint32_t c : from) {
+      if (finite(c)) scratch.draws[found++] = weights[c];
     }
-    log_weight[c] = static_cast<float>(std::min(log_weight[c] - std::log(chance), cap_));
+    return std::span(scratch.draws).first(found);
+  };
+  const auto carry = [&](uint32_t c, double cost) {
+    scratch.log_weight[c] = static_cast<float>(std::min(scratch.log_weight[c] + cost, cap_));
+  };
+  const auto positive = std::count_if(pool.begin(), pool.end(), [&](uint32_t c) { return weights[c] > 0; });
+  const std::span<const float> contenders = gather(pool);
+  const auto places = std::ssize(drawn) - (positive - std::ssize(contenders));
+  const bool by_weight = places > 0 && positive > std::ssize(drawn);
+  const double log_time = by_weight ? kernels::log_inclusion_time(contenders, static_cast<int>(places)) : 0;
+  const std::span<float> costs = gather(drawn);
+  if (by_weight) kernels::inclusion_costs(log_time, costs);
+  const double filler_cost =
+      -std::log(static_cast<double>(std::ssize(drawn) - positive) / static_cast<double>(std::ssize(pool) - positive));
+  size_t next = 0;
+  for (uint32_t c : drawn) {
+    if (finite(c)) {
+      carry(c, by_weight ? costs[next] : 0);
+      ++next;
+    } else {
+      carry(c, weights[c] > 0 ? 0 : filler_cost);
+    }
   }
 }
 

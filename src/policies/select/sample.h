@@ -30,7 +30,7 @@ class Sample final : public Selector {
 
  private:
   void carry_weights(std::span<const float> weights, std::span<const uint32_t> pool, std::span<const uint32_t> drawn,
-                     std::span<float> log_weight) const;
+                     PolicyScratch& scratch) const;
 
   double floor_;
   bool weights_;

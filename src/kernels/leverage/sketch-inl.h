@@ -1,0 +1,122 @@
+// The register tile of sketched energies. A vector holds four rows times as many columns of G as it has blocks of four
+// lanes, so no lane is idle whatever the number of columns (of 20, a vector of columns would leave 12 of 32 empty):
+//   x  [r0 r1 r2 r3 | r0 r1 r2 r3 | ..]   one channel of four rows, repeated in each block
+//   g  [c0 c0 c0 c0 | c1 c1 c1 c1 | ..]   that channel of one column per block
+// and sums of x g over the channels are the products of four rows with these columns.
+#if defined(VASE_LEVERAGE_SKETCH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef VASE_LEVERAGE_SKETCH_INL_H_
+#undef VASE_LEVERAGE_SKETCH_INL_H_
+#else
+#define VASE_LEVERAGE_SKETCH_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include "kernels/leverage/leverage.h"
+#include "kernels/slot_attention/tiles-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace vase::kernels::fused {
+namespace HWY_NAMESPACE {
+#if HWY_TARGET != HWY_SCALAR
+
+inline constexpr int kQuad = 4;                                // rows of a vector
+inline constexpr int kColumns = kLanes / kQuad;                // columns of a vector
+inline constexpr int kMaxVectors = 5;                          // of columns, that pass over the rows together
+inline constexpr int kQuadTile = kManyRegisters ? 4 : 2;       // quads that share every load of G
+inline constexpr int kBlock = 64;                              // channels decoded at a time: with their part of G, in L1
+inline constexpr int kPanel = 64;                              // quads whose sums wait for the next channels
+static_assert(kLanes <= kSketchTail);
+
+// Channels of a run of kLanes lie in the order in which four rows are woven together: the 4 b + v-th at v kColumns + b.
+HWY_INLINE int channel_at(int place) { return place / kColumns % kQuad + place % kColumns * kQuad; }
+
+// G for channels [begin, begin + kBlock) and `vectors` vectors of columns from `first` on: [place][vector][lane].
+// 0 for channels and columns that G does not have.
+HWY_INLINE void spread_gaussian(const float* gaussian, int width, int columns, int first, int vectors, int begin,
+                                float* HWY_RESTRICT table) {
+  const F32 d;
+  const hn::RebindToSigned<F32> di;
+  const auto column_of_lane = hn::ShiftRight<2>(hn::Iota(di, 0));
+  const auto spread = hn::IndicesFromVec(d, column_of_lane);
+  for (int p = 0; p < kBlock; ++p) {
+    const int channel = begin + p / kLanes * kLanes + channel_at(p % kLanes);
+    for (int v = 0; v < vectors; ++v, table += kLanes) {
+      F32V g = hn::Zero(d);
+      const int at = first + v * kColumns;
+      if (channel < width) {
+        const auto inside = hn::Lt(column_of_lane, hn::Set(di, columns - at));
+        const F32V some = hn::TableLookupLanes(hn::LoadU(d, gaussian + size_t(channel) * columns + at), spread);
+        g = hn::IfThenElseZero(hn::RebindMask(d, inside), some);
+      }
+      hn::Store(g, d, table);
+    }
+  }
+}
+
+// Four rows from element `begin` on, `count` elements: woven[place][row].
+template <class T>
+HWY_INLINE void weave(const T* const (&row)[kQuad], int begin, int count, float* HWY_RESTRICT woven) {
+  const F32 d;
+  const hn::Repartition<uint64_t, F32> d64;
+  for (int i = begin; i < begin + count; i += kLanes, woven += kQuad * kLanes) {
+    const F32V a = load_row(d, row[0] + i), b = load_row(d, row[1] + i);
+    const F32V c = load_row(d, row[2] + i), e = load_row(d, row[3] + i);
+    const auto ab_low = hn::BitCast(d64, hn::InterleaveLower(d, a, b));
+    const auto ab_high = hn::BitCast(d64, hn::InterleaveUpper(d, a, b));
+    const auto ce_low = hn::BitCast(d64, hn::InterleaveLower(d, c, e));
+    const auto ce_high = hn::BitCast(d64, hn::InterleaveUpper(d, c, e));
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(d64, ab_low, ce_low)), d, woven);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, ab_low, ce_low)), d, woven + kLanes);
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(d64, ab_high, ce_high)), d, woven + 2 * kLanes);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, ab_high, ce_high)), d, woven + 3 * kLanes);
+  }
+}
+
+// sums[quad][vector] += woven[quad] x table over `count` channels. Strides in floats: kBlock * kQuad from quad to quad of
+// `woven`, kMaxVectors * kLanes from quad to quad of `sums`.
+template <int V>
+HWY_INLINE void sketch_tile(const float* HWY_RESTRICT woven, const float* HWY_RESTRICT table, int count,
+                            float* HWY_RESTRICT sums) {
+  const F32 d;
+  F32V sum[kQuadTile][V];
+  for (int q = 0; q < kQuadTile; ++q) {
+    for (int v = 0; v < V; ++v) sum[q][v] = hn::Load(d, sums + (q * kMaxVectors + v) * kLanes);
+  }
+  for (int p = 0; p < count; ++p) {
+    F32V g[V];
+    for (int v = 0; v < V; ++v) g[v] = hn::Load(d, table + (p * V + v) * kLanes);
+    for (int q = 0; q < kQuadTile; ++q) {
+      const F32V x = hn::LoadDup128(d, woven + (q * kBlock + p) * kQuad);
+      for (int v = 0; v < V; ++v) sum[q][v] = hn::MulAdd(x, g[v], sum[q][v]);
+    }
+  }
+  for (int q = 0; q < kQuadTile; ++q) {
+    for (int v = 0; v < V; ++v) hn::Store(sum[q][v], d, sums + (q * kMaxVectors + v) * kLanes);
+  }
+}
+
+template <int V = kMaxVectors>
+HWY_INLINE void sketch_tile_of(int vectors, const float* woven, const float* table, int count, float* sums) {
+  if constexpr (V > 1) {
+    if (vectors < V) return sketch_tile_of<V - 1>(vectors, woven, table, count, sums);
+  }
+  sketch_tile<V>(woven, table, count, sums);
+}
+
+// energy[r] = the sum of the squares of row r's products, for the four rows of a quad.
+HWY_INLINE void quad_energy(const float* HWY_RESTRICT sums, int vectors, float* HWY_RESTRICT energy) {
+  const F32 d;
+  F32V squares = hn::Zero(d);
+  for (int v = 0; v < vectors; ++v) {
+    const F32V x = hn::Load(d, sums + v * kLanes);
+    squares = hn::MulAdd(x, x, squares);
+  }
+  store_block_sums(d, squares, energy);
+}
+
+#endif
+}  // namespace HWY_NAMESPACE
+}  // namespace vase::kernels::fused
+HWY_AFTER_NAMESPACE();
+#endif
