@@ -19,7 +19,7 @@ class QueryWork {
   QueryWork(int group, int queries, int slots, int head_dim)
       : group_(group),
         rows_(std::max(group, kRows)),
-        vectors_(std::max({2 * group, queries + 2, kRows})),
+        vectors_(std::max({2 * group, queries + group, kRows})),
         row_(kernels::results_row(slots)),
         padded_(padded_row(head_dim)) {}
   // Of a part that asked for this many queries.
@@ -37,7 +37,7 @@ class QueryWork {
 
  private:
   int group_, rows_;
-  size_t vectors_;  // at least 2 G, queries + 2 and kRows
+  size_t vectors_;  // at least 2 G, queries + G and kRows
   size_t row_, padded_;
 };
 

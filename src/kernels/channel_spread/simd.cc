@@ -4,60 +4,106 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/channel_spread/fused.h"
-#include "kernels/rows-inl.h"
 #include "kernels/simd_target.h"
+#include "kernels/slot_attention/tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
+inline constexpr int kChannelTile = 4;  // vectors of channels that pass over the rows together
 
-using kernels::HWY_NAMESPACE::F32;
-using kernels::HWY_NAMESPACE::F32V;
-using kernels::HWY_NAMESPACE::kLanes;
-using kernels::HWY_NAMESPACE::load_row;
+// The ranges of `kTile` vectors of channels from `begin` on. The tails of the rows are zero, so that low and scale become
+// zero there.
+template <int kTile, class T>
+HWY_INLINE void scale_channels(const RowsView& rows, const uint32_t* which, size_t count, int begin, float* low,
+                               float* scale) {
+  const F32 d;
+  F32V smallest[kTile], largest[kTile];
+  for (int v = 0; v < kTile; ++v) {
+    smallest[v] = hn::Set(d, INFINITY);
+    largest[v] = hn::Set(d, -INFINITY);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const T* row = static_cast<const T*>(rows.row(which[i])) + begin;
+    for (int v = 0; v < kTile; ++v) {
+      const F32V x = load_row(d, row + v * kLanes);
+      smallest[v] = hn::Min(smallest[v], x);
+      largest[v] = hn::Max(largest[v], x);
+    }
+  }
+  for (int v = 0; v < kTile; ++v) {
+    const int c = begin + v * kLanes;
+    hn::StoreU(smallest[v], d, low + c);
+    const F32V inverse = hn::Div(hn::Set(d, 1), hn::Sub(largest[v], smallest[v]));
+    hn::StoreU(hn::IfThenElseZero(hn::Gt(largest[v], smallest[v]), inverse), d, scale + c);
+  }
+}
 
-// The tails of the rows are zero, so that low and scale become zero there.
+template <class T>
+HWY_INLINE void scale_all(const RowsView& rows, const uint32_t* which, size_t count, float* low, float* scale) {
+  const int padded = padded_row(rows.width);
+  int c = 0;
+  for (; c + kChannelTile * kLanes <= padded; c += kChannelTile * kLanes) {
+    scale_channels<kChannelTile, T>(rows, which, count, c, low, scale);
+  }
+  for (; c < padded; c += kLanes) scale_channels<1, T>(rows, which, count, c, low, scale);
+}
+
 void ChannelScaling(const RowsView& rows, const uint32_t* which, size_t count, float* low, float* scale) {
   note_simd_target(HWY_TARGET);
+  const auto all = rows.type == RowType::kF16 ? scale_all<hwy::float16_t> : scale_all<float>;
+  all(rows, which, count, low, scale);
+}
+
+// Of four rows: the sums over the channels of f(x), x being the scaled channel and f given with the row's number.
+template <class T, class Term>
+HWY_INLINE void sum_scaled(const T* const (&row)[kSlotTile], int padded, const float* low, const float* scale,
+                           const Term& term, float* sums) {
   const F32 d;
-  for (int c = 0; c < padded_row(rows.width); c += kLanes) {
-    F32V smallest = hn::Set(d, INFINITY), largest = hn::Set(d, -INFINITY);
-    for (size_t i = 0; i < count; ++i) {
-      const F32V x = load_row(d, rows.row(which[i]), rows.type, c);
-      smallest = hn::Min(smallest, x);
-      largest = hn::Max(largest, x);
+  F32V sum[kSlotTile];
+  for (auto& v : sum) v = hn::Zero(d);
+  for (int c = 0; c < padded; c += kLanes) {
+    const F32V origin = load_row(d, low + c), factor = load_row(d, scale + c);
+    for (int j = 0; j < kSlotTile; ++j) {
+      sum[j] = term(j, hn::Mul(hn::Sub(load_row(d, row[j] + c), origin), factor), sum[j]);
     }
-    hn::StoreU(smallest, d, low + c);
-    const F32V inverse = hn::Div(hn::Set(d, 1), hn::Sub(largest, smallest));
-    hn::StoreU(hn::IfThenElseZero(hn::Gt(largest, smallest), inverse), d, scale + c);
+  }
+  store_sums(d, sum, sums);
+}
+
+template <class T>
+HWY_INLINE void spreads(const RowsView& rows, const uint32_t* which, size_t count, const float* low, const float* scale,
+                        float* spread) {
+  const F32 d;
+  const int padded = padded_row(rows.width);
+  for (size_t i = 0; i < count; i += kSlotTile) {
+    const T* row[kSlotTile];
+    for (int j = 0; j < kSlotTile; ++j) row[j] = static_cast<const T*>(rows.row(which[std::min(i + j, count - 1)]));
+    float mean[kSlotTile], total[kSlotTile];
+    sum_scaled(row, padded, low, scale, [](int, F32V x, F32V sum) HWY_ATTR { return hn::Add(sum, x); }, mean);
+    for (float& m : mean) m /= static_cast<float>(rows.width);
+    const auto add_square = [&](int j, F32V x, F32V sum) HWY_ATTR {
+      const F32V off = hn::Sub(x, hn::Set(d, mean[j]));
+      return hn::MulAdd(off, off, sum);
+    };
+    sum_scaled(row, padded, low, scale, add_square, total);
+    for (size_t j = 0; j < kSlotTile && i + j < count; ++j) {
+      // Channels behind the last are 0, and were counted as far from the mean as that.
+      const float squares = total[j] - static_cast<float>(padded - rows.width) * mean[j] * mean[j];
+      spread[i + j] = rows.width > 1 ? std::sqrt(std::max(squares, 0.0f) / static_cast<float>(rows.width - 1)) : 0;
+    }
   }
 }
 
 void ChannelSpread(const RowsView& rows, const uint32_t* which, size_t count, const float* low, const float* scale,
                    float* spread) {
   note_simd_target(HWY_TARGET);
-  const F32 d;
-  const int padded = padded_row(rows.width);
-  for (size_t i = 0; i < count; ++i) {
-    const void* row = rows.row(which[i]);
-    const auto scaled = [&](int c) HWY_ATTR {
-      return hn::Mul(hn::Sub(load_row(d, row, rows.type, c), hn::LoadU(d, low + c)), hn::LoadU(d, scale + c));
-    };
-    F32V sum = hn::Zero(d), squares = hn::Zero(d);
-    for (int c = 0; c < padded; c += kLanes) sum = hn::Add(sum, scaled(c));
-    const float mean = hn::GetLane(hn::SumOfLanes(d, sum)) / static_cast<float>(rows.width);
-    for (int c = 0; c < padded; c += kLanes) {
-      const F32V off = hn::Sub(scaled(c), hn::Set(d, mean));
-      squares = hn::MulAdd(off, off, squares);
-    }
-    // Channels behind the last are 0, and were counted as far from the mean as that.
-    const float total = hn::GetLane(hn::SumOfLanes(d, squares)) - static_cast<float>(padded - rows.width) * mean * mean;
-    spread[i] = rows.width > 1 ? std::sqrt(HWY_MAX(total, 0.0f) / static_cast<float>(rows.width - 1)) : 0;
-  }
+  const auto all = rows.type == RowType::kF16 ? spreads<hwy::float16_t> : spreads<float>;
+  all(rows, which, count, low, scale, spread);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -8,18 +8,12 @@
 #include <cmath>
 
 #include "kernels/row_distance/fused.h"
-#include "kernels/rows-inl.h"
 #include "kernels/simd_target.h"
+#include "kernels/slot_attention/tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using kernels::HWY_NAMESPACE::F32;
-using kernels::HWY_NAMESPACE::F32V;
-using kernels::HWY_NAMESPACE::kLanes;
-using kernels::HWY_NAMESPACE::load_row;
 
 void WeightedRowSum(const RowsView& rows, const float* weights, size_t count, float* sum) {
   note_simd_target(HWY_TARGET);
@@ -35,16 +29,40 @@ void WeightedRowSum(const RowsView& rows, const float* weights, size_t count, fl
   }
 }
 
+// Rows lie where their slots are, so that the machine cannot guess the next one.
+template <class T>
+HWY_INLINE void distances(const RowsView& rows, const float* HWY_RESTRICT point, float* HWY_RESTRICT distance, size_t count) {
+  constexpr size_t kAhead = 16;
+  const F32 d;
+  const int padded = padded_row(rows.width);
+  for (size_t i = 0; i < count; i += kSlotTile) {
+    const T* row[kSlotTile];
+    F32V sum[kSlotTile];
+    for (int j = 0; j < kSlotTile; ++j) {
+      row[j] = static_cast<const T*>(rows.row(std::min(i + j, count - 1)));
+      sum[j] = hn::Zero(d);
+      const T* later = static_cast<const T*>(rows.row(std::min(i + j + kAhead, count - 1)));
+      for (int c = 0; c < padded; c += 64 / int(sizeof(T))) __builtin_prefetch(later + c);
+    }
+    for (int c = 0; c < padded; c += kLanes) {
+      const F32V origin = load_row(d, point + c);
+      for (int j = 0; j < kSlotTile; ++j) {
+        const F32V difference = hn::Sub(load_row(d, row[j] + c), origin);
+        sum[j] = hn::MulAdd(difference, difference, sum[j]);
+      }
+    }
+    float squares[kSlotTile];
+    store_sums(d, sum, squares);
+    for (size_t j = 0; j < kSlotTile && i + j < count; ++j) distance[i + j] = std::sqrt(squares[j]);
+  }
+}
+
 void RowDistance(const RowsView& rows, const float* point, float* distance, size_t count) {
   note_simd_target(HWY_TARGET);
-  const F32 d;
-  for (size_t i = 0; i < count; ++i) {
-    F32V sum = hn::Zero(d);
-    for (int c = 0; c < rows.width; c += kLanes) {
-      const F32V difference = hn::Sub(load_row(d, rows.row(i), rows.type, c), load_row(d, point + c));
-      sum = hn::MulAdd(difference, difference, sum);
-    }
-    distance[i] = std::sqrt(hn::GetLane(hn::SumOfLanes(d, sum)));
+  if (rows.type == RowType::kF16) {
+    distances<hwy::float16_t>(rows, point, distance, count);
+  } else {
+    distances<float>(rows, point, distance, count);
   }
 }
 

@@ -39,7 +39,7 @@ class ExpectedAttention final : public Scorer {
   std::string text() const override;
 
  private:
-  void load_moments(const HeadView& head, int g, size_t padded, float* vectors) const;
+  void load_moments(const HeadView& head, int g, size_t padded, float* vectors, float* mean) const;
 
   int queries_, future_;
   double epsilon_;
@@ -50,9 +50,8 @@ std::string ExpectedAttention::text() const {
   return epsilon_ == 0 ? text : text + ",epsilon=" + shortest(epsilon_);
 }
 
-// Subtracts the mean of the rows from them, and scales both: rows by `row_scale`, the mean, in the row behind them, by
-// `mean_scale`.
-void centre(int rows, size_t padded, double row_scale, double mean_scale, float* vectors) {
+// Subtracts the mean of the rows from them, and scales both: rows by `row_scale`, the mean by `mean_scale`.
+void centre(int rows, size_t padded, double row_scale, double mean_scale, float* vectors, float* mean_row) {
   for (size_t c = 0; c < padded; ++c) {
     double sum = 0;
     for (int w = 0; w < rows; ++w) sum += vectors[w * padded + c];
@@ -61,13 +60,13 @@ void centre(int rows, size_t padded, double row_scale, double mean_scale, float*
       float& x = vectors[w * padded + c];
       x = static_cast<float>((x - mean) * row_scale);
     }
-    vectors[rows * padded + c] = static_cast<float>(mean * mean_scale);
+    mean_row[c] = static_cast<float>(mean * mean_scale);
   }
 }
 
-// The turned queries less their mean, then the turned mean, scaled so that e_j is the sum of the squares of k_j's products
-// with the former, and its product with the latter. [used + 1][padded].
-void ExpectedAttention::load_moments(const HeadView& head, int g, size_t padded, float* vectors) const {
+// The turned queries less their mean, [used][padded], and the turned mean, scaled so that e_j is the sum of the squares of
+// k_j's products with the former, and its product with the latter.
+void ExpectedAttention::load_moments(const HeadView& head, int g, size_t padded, float* vectors, float* mean) const {
   const int held = head.queries.count, used = std::min(queries_, held), width = head.keys.width;
   const int64_t oldest = head.seen - used;
   const auto row = [&](int w) { return std::span(vectors + w * padded, padded); };
@@ -82,17 +81,17 @@ void ExpectedAttention::load_moments(const HeadView& head, int g, size_t padded,
     const std::complex<double> back = std::conj(turn_at(head.rope, f, 1));
     for (int w = 0; w < used; ++w, factor *= back) turn_pair(head.rope, f, factor, row(w));
   }
-  centre(used, padded, 1 / std::sqrt(2.0 * width * std::max(used, 1)), 1 / std::sqrt(static_cast<double>(width)), vectors);
+  const double row_scale = 1 / std::sqrt(2.0 * width * std::max(used, 1)), mean_scale = 1 / std::sqrt(double(width));
+  centre(used, padded, row_scale, mean_scale, vectors, mean);
 }
 
-// logits[j] = e_j of every candidate. The squares of the products with many vectors are the energy of a sketch, whose
-// columns are the vectors. sketch, energy: memory for a pass over at most kColumns of them.
-void expected_logits(const HeadView& head, int used, const float* vectors, size_t padded, float* sketch,
-                     std::span<float> energy, std::span<float> logits) {
+// logits[j] = the part of e_j that comes from the covariance. The squares of the products with many vectors are the energy of
+// a sketch, whose columns are the vectors. sketch, energy: memory for a pass over at most kColumns of them.
+void covariance_logits(const HeadView& head, int used, const float* vectors, size_t padded, float* sketch,
+                       std::span<float> energy, std::span<float> logits) {
   constexpr int kColumns = 64;
   const int width = head.keys.width;
-  kernels::row_dots(kernels::Path::kFused, {vectors + used * padded, padded}, 1, head.keys, head.candidates(), logits.data(),
-                    kernels::results_row(logits.size()));
+  std::fill(logits.begin(), logits.end(), 0.0f);
   for (int first = 0; first < used; first += kColumns) {
     const int columns = std::min(kColumns, used - first);
     for (int c = 0; c < width; ++c) {
@@ -104,16 +103,35 @@ void expected_logits(const HeadView& head, int used, const float* vectors, size_
   }
 }
 
+// Adds the part that comes from the means, [group][padded], to the logits of all query heads, in one pass over the keys.
+void add_mean_logits(const HeadView& head, const float* means, const QueryWork& work, float* memory) {
+  float* const chunk = work.chunk(memory);
+  for (int first = 0; first < head.candidates(); first += QueryWork::kChunk) {
+    const int n = std::min(QueryWork::kChunk, head.candidates() - first);
+    kernels::row_dots(kernels::Path::kFused, {means, head.group * work.padded()}, head.group,
+                      kernels::rows_from(head.keys, first), n, chunk, QueryWork::kChunk);
+    for (int g = 0; g < head.group; ++g) {
+      float* const logits = work.logits(memory) + g * work.logits_row() + first;
+      for (int j = 0; j < n; ++j) logits[j] += chunk[g * QueryWork::kChunk + j];
+    }
+  }
+}
+
 void ExpectedAttention::score(const HeadView& head, RandomDraws&, PolicyScratch& scratch, std::span<float> out) const {
   const QueryWork work(head, queries_);
   float *const memory = scratch.work.data(), *const vectors = work.vectors(memory);
   const int used = std::min(queries_, head.queries.count);
+  float* const means = vectors + used * work.padded();
+  const auto logits_of = [&](int g) { return std::span(work.logits(memory) + g * work.logits_row(), out.size()); };
+  for (int g = 0; g < head.group; ++g) {
+    load_moments(head, g, work.padded(), vectors, means + g * work.padded());
+    covariance_logits(head, used, vectors, work.padded(), work.chunk(memory), out, logits_of(g));
+  }
+  add_mean_logits(head, means, work, memory);
   const auto shares = std::span(scratch.energy).first(out.size());
-  const std::span<float> logits(work.logits(memory), out.size());
   std::fill(shares.begin(), shares.end(), 0.0f);
   for (int g = 0; g < head.group; ++g) {
-    load_moments(head, g, work.padded(), vectors);
-    expected_logits(head, used, vectors, work.padded(), work.chunk(memory), out, logits);
+    const std::span<float> logits = logits_of(g);
     for (size_t j = 0; j < out.size(); ++j) {
       if (!head.log_weight.empty()) logits[j] += head.log_weight[j];
       if (head.positions[j] < kSinks) logits[j] = -std::numeric_limits<float>::infinity();

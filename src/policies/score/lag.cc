@@ -8,12 +8,13 @@
 //   block  B, default 128 tokens
 // A channel that is constant over the next block counts 0. Fewer than two blocks: the newest stay.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "kernels/channel_spread/channel_spread.h"
+#include "kernels/query_scores/query_scores.h"
 #include "policies/parts.h"
 #include "policies/protect/position_range.h"
-#include "policies/score/softmax.h"
 
 namespace vase {
 namespace {
@@ -49,31 +50,39 @@ class Lag final : public Scorer {
  private:
   static constexpr int kDefaultSinks = 4, kDefaultBlock = 128;
 
-  // `block` is sorted by score afterwards.
-  void rank_block(const HeadView& head, std::span<uint32_t> block, std::span<const uint32_t> next,
-                  PolicyScratch& scratch, std::span<float> out) const {
-    const auto keys = std::span(scratch.draws).first(block.size());
-    const auto values = std::span(scratch.energy).first(block.size());
-    spreads(head.keys, block, next, scratch, keys);
-    spreads(head.values, block, next, scratch, values);
-    for (size_t i = 0; i < block.size(); ++i) out[block[i]] = (keys[i] + values[i]) / 2;
-    std::sort(block.begin(), block.end(), [&](uint32_t a, uint32_t b) {
-      const bool a_nan = std::isnan(out[a]), b_nan = std::isnan(out[b]);
-      if (a_nan != b_nan) return a_nan;
-      if (!a_nan && out[a] != out[b]) return out[a] < out[b];
-      return head.positions[a] > head.positions[b];  // of equals the older one ranks higher
-    });
-    for (size_t i = 0; i < block.size(); ++i) out[block[i]] = static_cast<float>(i) / static_cast<float>(block_);
+  // A score's bits and its place in the block together make an integer that a double holds exactly, so that sorting moves
+  // numbers and looks nothing up. NaN ranks lowest; of equals the older one ranks higher.
+  static constexpr uint64_t kPlaces = 1 << 20;  // the largest block
+  static_assert(PartOptions::kMaxTokens <= kPlaces);
+  static double rank_key(float score, size_t place) {
+    const uint64_t bits = std::isnan(score) ? 0 : uint64_t(1) + std::bit_cast<uint32_t>(score);
+    return static_cast<double>(bits * kPlaces + (kPlaces - 1 - place));
   }
 
-  static void spreads(const RowsView& rows, std::span<const uint32_t> block, std::span<const uint32_t> next,
-                      PolicyScratch& scratch, std::span<float> out) {
+  void rank_block(const HeadView& head, std::span<const uint32_t> block, std::span<const uint32_t> next,
+                  PolicyScratch& scratch, std::span<float> out) const {
+    const auto scores = std::span(scratch.energy).first(block.size());  // twice the mean of the two shares
+    std::fill(scores.begin(), scores.end(), 0.0f);
+    add_shares(head.keys, block, next, scratch, scores);
+    add_shares(head.values, block, next, scratch, scores);
+    const auto keys = std::span(scratch.keys).first(block.size());
+    for (size_t i = 0; i < keys.size(); ++i) keys[i] = rank_key(scores[i], i);
+    std::sort(keys.begin(), keys.end());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const size_t place = kPlaces - 1 - static_cast<uint64_t>(keys[i]) % kPlaces;
+      out[block[place]] = static_cast<float>(i) / static_cast<float>(block_);
+    }
+  }
+
+  static void add_shares(const RowsView& rows, std::span<const uint32_t> block, std::span<const uint32_t> next,
+                         PolicyScratch& scratch, std::span<float> sum) {
     const size_t width = padded_row(rows.width);
     const auto low = std::span(scratch.row).first(width);
     const auto scale = std::span(scratch.gaussian).first(width);
+    const auto spread = std::span(scratch.draws).first(block.size());
     kernels::channel_scaling(kernels::Path::kFused, rows, next, low, scale);
-    kernels::channel_spread(kernels::Path::kFused, rows, block, low, scale, out);
-    softmax(out);
+    kernels::channel_spread(kernels::Path::kFused, rows, block, low, scale, spread);
+    kernels::add_softmax(kernels::Path::kFused, spread, sum);
   }
 
   int sinks_, block_;
