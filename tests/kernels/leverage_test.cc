@@ -60,6 +60,41 @@ TEST(Leverage, FusedEqualsReference) {
   }
 }
 
+// Several sketches at once are those sketches one by one.
+TEST(Leverage, SketchesTogetherEqualSketchesApart) {
+  const int width = 80, count = 131;
+  const StoredRows rows(RowType::kF16, width, count);
+  for (int columns : {0, 1, 3, 8, 16, 21, 64}) {
+    const int groups = std::min(sketches_at_once(columns), 7), all = groups * columns;
+    std::mt19937 random(columns);
+    std::normal_distribution<float> normal;
+    std::vector<float> together(width * all);
+    for (float& g : together) g = normal(random);
+    std::vector<float> expected(groups * count), actual(groups * (count + 5));
+    for (int g = 0; g < groups; ++g) {
+      std::vector<float> apart;
+      for (int k = 0; k < width; ++k) {
+        apart.insert(apart.end(), together.begin() + k * all + g * columns, together.begin() + k * all + (g + 1) * columns);
+      }
+      sketched_energy(Path::kReference, rows.view, apart, columns, std::span(expected).subspan(g * count, count));
+    }
+    const std::vector<float> gaussian = with_tail(together);
+    for (Path path : {Path::kReference, Path::kFused}) {
+      on_every_target([&] {
+        sketched_energies(path, rows.view, gaussian, groups, columns, actual.data(), count, count + 5);
+        std::vector<float> ignored(count);
+        row_energy(rows.view, ignored);  // for the reference, which notes no target
+        for (int g = 0; g < groups; ++g) {
+          for (int i = 0; i < count; ++i) {
+            const float want = expected[g * count + i];
+            ASSERT_NEAR(actual[g * (count + 5) + i], want, 2e-6 * (want + width * columns)) << columns << ", sketch " << g;
+          }
+        }
+      });
+    }
+  }
+}
+
 // Every bit pattern of half precision, subnormals, infinities and NaN included, on every target.
 TEST(Leverage, EveryHalfIsReadExactly) {
   constexpr int kHalves = 1 << 16;

@@ -16,6 +16,8 @@ namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
 inline constexpr int kChannelTile = 4;  // vectors of channels that pass over the rows together
 
+inline constexpr size_t kAhead = 16;
+
 // The ranges of `kTile` vectors of channels from `begin` on. The tails of the rows are zero, so that low and scale become
 // zero there.
 template <int kTile, class T>
@@ -28,6 +30,9 @@ HWY_INLINE void scale_channels(const RowsView& rows, const uint32_t* which, size
     largest[v] = hn::Set(d, -INFINITY);
   }
   for (size_t i = 0; i < count; ++i) {
+    // Rows lie where their slots are, so that the machine cannot guess the next one. The first tile fetches for all.
+    const T* later = static_cast<const T*>(rows.row(which[std::min(i + kAhead, count - 1)]));
+    for (int c = 0; begin == 0 && c < rows.width; c += 64 / int(sizeof(T))) __builtin_prefetch(later + c);
     const T* row = static_cast<const T*>(rows.row(which[i])) + begin;
     for (int v = 0; v < kTile; ++v) {
       const F32V x = load_row(d, row + v * kLanes);

@@ -21,75 +21,79 @@ HWY_INLINE void prefetch_row(const void* row, size_t bytes) {
 }
 
 #if HWY_TARGET == HWY_SCALAR  // one lane holds no quad
-void SketchedEnergy(const RowsView& rows, const float* gaussian, int columns, float* energy, size_t count) {
+void SketchedEnergies(const RowsView& rows, const float* gaussian, int groups, int columns, float* energy, size_t count,
+                      size_t stride) {
   note_simd_target(HWY_TARGET);
   const F32 d;
   for (size_t i = 0; i < count; ++i) {
-    energy[i] = 0;
-    for (int c = 0; c < columns; ++c) {
+    for (int g = 0; g < groups; ++g) energy[g * stride + i] = 0;
+    for (int c = 0; c < groups * columns; ++c) {
       float dot = 0;
       for (int k = 0; k < rows.width; ++k) {
-        dot += hn::GetLane(load_row(d, rows.row(i), rows.type, k)) * gaussian[size_t(k) * columns + c];
+        dot += hn::GetLane(load_row(d, rows.row(i), rows.type, k)) * gaussian[size_t(k) * groups * columns + c];
       }
-      energy[i] += dot * dot;
+      energy[c / columns * stride + i] += dot * dot;
     }
   }
 }
 #else
-// What one pass over the rows works with: a few vectors of columns of G.
-struct Columns {
-  const float* gaussian;  // [width][count]
-  int count, first, vectors;
-};
-
-// The sums of a panel of up to kPanel quads of rows, row0 the first: sums[quad][vector], over all channels.
+// Weaves channels [begin, begin + channels) of `count` rows from row0 on, the last one repeated to a full tile of quads.
 template <class T>
-void sum_panel(const RowsView& rows, size_t row0, int count, const Columns& columns, float* sums) {
-  constexpr int kRows = kQuad * kQuadTile;
-  HWY_ALIGN float table[kBlock * kMaxVectors * kLanes], woven[kQuadTile * kBlock * kQuad];
-  const int padded = padded_row(rows.width);
+HWY_INLINE void weave_panel(const RowsView& rows, size_t row0, int count, int begin, int channels, float* woven) {
+  constexpr int kAhead = 16;
   const auto row = [&](int i) { return static_cast<const T*>(rows.row(row0 + std::min(i, count - 1))); };
-  for (int begin = 0; begin < padded; begin += kBlock) {
-    const int channels = std::min(kBlock, padded - begin);
-    spread_gaussian(columns.gaussian, rows.width, columns.count, columns.first, columns.vectors, begin, table);
-    for (int i = 0; i < count; i += kRows) {
-      for (int j = 0; j < kRows; ++j) prefetch_row(row(i + kRows + j) + begin, channels * sizeof(T));
-      for (int q = 0; q < kQuadTile; ++q) {
-        const int r = i + q * kQuad;
-        weave<T>({row(r), row(r + 1), row(r + 2), row(r + 3)}, begin, channels, woven + q * kBlock * kQuad);
-      }
-      sketch_tile_of(columns.vectors, woven, table, channels, sums + i / kQuad * kMaxVectors * kLanes);
+  for (int i = 0; i < count; i += kQuad * kQuadTile) {
+    for (int q = 0; q < kQuadTile; ++q, woven += kBlock * kQuad) {
+      const int r = i + q * kQuad;
+      for (int j = 0; j < kQuad; ++j) prefetch_row(row(r + kAhead + j) + begin, channels * sizeof(T));
+      weave<T>({row(r), row(r + 1), row(r + 2), row(r + 3)}, begin, channels, woven);
     }
   }
 }
 
-// Energies over some columns, added to energy.
+// The products of a panel of `count` rows with all columns: sums[quad][vector].
 template <class T>
-void add_energies(const RowsView& rows, const Columns& columns, float* energy, size_t count) {
-  HWY_ALIGN float sums[kPanel * kMaxVectors * kLanes];
+HWY_INLINE void sum_panel(const RowsView& rows, size_t row0, int count, const Columns& columns, float* sums) {
+  HWY_ALIGN float table[kBlock * kMaxVectors * kLanes], woven[kPanel * kBlock * kQuad];
+  const int padded = padded_row(rows.width), vectors = columns.groups * columns.vectors_of_group();
+  const int passes = (vectors + kMaxVectors - 1) / kMaxVectors;
+  for (int begin = 0; begin < padded; begin += kBlock) {
+    const int channels = std::min(kBlock, padded - begin);
+    weave_panel<T>(rows, row0, count, begin, channels, woven);
+    for (int pass = 0, done = 0; pass < passes; ++pass) {
+      const int size = (vectors - done) / (passes - pass);  // nearly the same for all
+      spread_gaussian(columns, done, size, begin, table);
+      for (int q = 0; q * kQuad < count; q += kQuadTile) {
+        sketch_tile_of(size, woven + q * kBlock * kQuad, table, channels, sums + (q * kPanelVectors + done) * kLanes);
+      }
+      done += size;
+    }
+  }
+}
+
+template <class T>
+HWY_NOINLINE void energies(const RowsView& rows, const Columns& columns, float* energy, size_t count, size_t stride) {
+  HWY_ALIGN float sums[kPanel * kPanelVectors * kLanes];
+  const int vectors = columns.vectors_of_group();
   for (size_t row0 = 0; row0 < count; row0 += kPanel * kQuad) {
     const int n = static_cast<int>(std::min<size_t>(kPanel * kQuad, count - row0));
     std::fill(std::begin(sums), std::end(sums), 0.0f);
     sum_panel<T>(rows, row0, n, columns, sums);
     for (int i = 0; i < n; i += kQuad) {
-      HWY_ALIGN float quad[kQuad];
-      quad_energy(sums + i / kQuad * kMaxVectors * kLanes, columns.vectors, quad);
-      for (int r = 0; r < std::min(kQuad, n - i); ++r) energy[row0 + i + r] += quad[r];
+      for (int g = 0; g < columns.groups; ++g) {
+        HWY_ALIGN float quad[kQuad];
+        quad_energy(sums + (i / kQuad * kPanelVectors + g * vectors) * kLanes, vectors, quad);
+        std::copy_n(quad, std::min(kQuad, n - i), energy + g * stride + row0 + i);
+      }
     }
   }
 }
 
-// Vectors of columns in passes of nearly equal size.
-void SketchedEnergy(const RowsView& rows, const float* gaussian, int columns, float* energy, size_t count) {
+void SketchedEnergies(const RowsView& rows, const float* gaussian, int groups, int columns, float* energy, size_t count,
+                      size_t stride) {
   note_simd_target(HWY_TARGET);
-  std::fill_n(energy, count, 0.0f);
-  const int vectors = (columns + kColumns - 1) / kColumns, passes = (vectors + kMaxVectors - 1) / kMaxVectors;
-  const auto add = rows.type == RowType::kF16 ? add_energies<hwy::float16_t> : add_energies<float>;
-  for (int pass = 0, done = 0; pass < passes; ++pass) {
-    const int size = (vectors - done) / (passes - pass);
-    add(rows, {gaussian, columns, done * kColumns, size}, energy, count);
-    done += size;
-  }
+  const auto all = rows.type == RowType::kF16 ? energies<hwy::float16_t> : energies<float>;
+  all(rows, {gaussian, rows.width, groups, columns}, energy, count, stride);
 }
 #endif
 
@@ -114,12 +118,12 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace vase::kernels::fused {
-HWY_EXPORT(SketchedEnergy);
+HWY_EXPORT(SketchedEnergies);
 HWY_EXPORT(RowEnergy);
 
-void sketched_energy(const RowsView& rows, std::span<const float> gaussian, int columns,
-                     std::span<float> energy) {
-  HWY_DYNAMIC_DISPATCH(SketchedEnergy)(rows, gaussian.data(), columns, energy.data(), energy.size());
+void sketched_energies(const RowsView& rows, std::span<const float> gaussian, int groups, int columns, float* energy,
+                       size_t count, size_t stride) {
+  HWY_DYNAMIC_DISPATCH(SketchedEnergies)(rows, gaussian.data(), groups, columns, energy, count, stride);
 }
 
 void row_energy(const RowsView& rows, std::span<float> energy) {

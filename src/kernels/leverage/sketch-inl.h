@@ -25,31 +25,39 @@ inline constexpr int kColumns = kLanes / kQuad;                // columns of a v
 inline constexpr int kMaxVectors = 5;                          // of columns, that pass over the rows together
 inline constexpr int kQuadTile = kManyRegisters ? 4 : 2;       // quads that share every load of G
 inline constexpr int kBlock = 64;                              // channels decoded at a time: with their part of G, in L1
-inline constexpr int kPanel = 64;                              // quads whose sums wait for the next channels
+inline constexpr int kPanel = 32;                              // quads that are woven once for all columns
+inline constexpr int kPanelVectors = kMaxSketch / kColumns;    // of columns, for which a panel has sums
 static_assert(kLanes <= kSketchTail);
 
 // Channels of a run of kLanes lie in the order in which four rows are woven together: the 4 b + v-th at v kColumns + b.
 HWY_INLINE int channel_at(int place) { return place / kColumns % kQuad + place % kColumns * kQuad; }
 
-// G for channels [begin, begin + kBlock) and `vectors` vectors of columns from `first` on: [place][vector][lane].
-// 0 for channels and columns that G does not have.
-HWY_INLINE void spread_gaussian(const float* gaussian, int width, int columns, int first, int vectors, int begin,
-                                float* HWY_RESTRICT table) {
+// Columns of G [width][groups * columns], cut into vectors that hold columns of one group each.
+struct Columns {
+  const float* gaussian;
+  int width, groups, columns;
+
+  int vectors_of_group() const { return (columns + kColumns - 1) / kColumns; }
+};
+
+// table[place][v][lane] for channels [begin, begin + kBlock) and the v-th of `vectors` vectors from `first` on. 0 for channels
+// and columns that are not there.
+HWY_INLINE void spread_gaussian(const Columns& g, int first, int vectors, int begin, float* HWY_RESTRICT table) {
   const F32 d;
   const hn::RebindToSigned<F32> di;
   const auto column_of_lane = hn::ShiftRight<2>(hn::Iota(di, 0));
   const auto spread = hn::IndicesFromVec(d, column_of_lane);
-  for (int p = 0; p < kBlock; ++p) {
-    const int channel = begin + p / kLanes * kLanes + channel_at(p % kLanes);
-    for (int v = 0; v < vectors; ++v, table += kLanes) {
-      F32V g = hn::Zero(d);
-      const int at = first + v * kColumns;
-      if (channel < width) {
-        const auto inside = hn::Lt(column_of_lane, hn::Set(di, columns - at));
-        const F32V some = hn::TableLookupLanes(hn::LoadU(d, gaussian + size_t(channel) * columns + at), spread);
-        g = hn::IfThenElseZero(hn::RebindMask(d, inside), some);
+  for (int v = 0; v < vectors; ++v) {
+    const int group = (first + v) / g.vectors_of_group(), at = (first + v) % g.vectors_of_group() * kColumns;
+    const auto inside = hn::RebindMask(d, hn::Lt(column_of_lane, hn::Set(di, g.columns - at)));
+    const float* from = g.gaussian + group * g.columns + at;
+    for (int p = 0; p < kBlock; ++p) {
+      const int channel = begin + p / kLanes * kLanes + channel_at(p % kLanes);
+      F32V some = hn::Zero(d);
+      if (channel < g.width) {
+        some = hn::TableLookupLanes(hn::LoadU(d, from + size_t(channel) * g.groups * g.columns), spread);
       }
-      hn::Store(g, d, table);
+      hn::Store(hn::IfThenElseZero(inside, some), d, table + (p * vectors + v) * kLanes);
     }
   }
 }
@@ -74,14 +82,14 @@ HWY_INLINE void weave(const T* const (&row)[kQuad], int begin, int count, float*
 }
 
 // sums[quad][vector] += woven[quad] x table over `count` channels. Strides in floats: kBlock * kQuad from quad to quad of
-// `woven`, kMaxVectors * kLanes from quad to quad of `sums`.
+// `woven`, kPanelVectors * kLanes from quad to quad of `sums`.
 template <int V>
 HWY_INLINE void sketch_tile(const float* HWY_RESTRICT woven, const float* HWY_RESTRICT table, int count,
                             float* HWY_RESTRICT sums) {
   const F32 d;
   F32V sum[kQuadTile][V];
   for (int q = 0; q < kQuadTile; ++q) {
-    for (int v = 0; v < V; ++v) sum[q][v] = hn::Load(d, sums + (q * kMaxVectors + v) * kLanes);
+    for (int v = 0; v < V; ++v) sum[q][v] = hn::Load(d, sums + (q * kPanelVectors + v) * kLanes);
   }
   for (int p = 0; p < count; ++p) {
     F32V g[V];
@@ -92,7 +100,7 @@ HWY_INLINE void sketch_tile(const float* HWY_RESTRICT woven, const float* HWY_RE
     }
   }
   for (int q = 0; q < kQuadTile; ++q) {
-    for (int v = 0; v < V; ++v) hn::Store(sum[q][v], d, sums + (q * kMaxVectors + v) * kLanes);
+    for (int v = 0; v < V; ++v) hn::Store(sum[q][v], d, sums + (q * kPanelVectors + v) * kLanes);
   }
 }
 

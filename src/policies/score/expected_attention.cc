@@ -39,6 +39,8 @@ class ExpectedAttention final : public Scorer {
   std::string text() const override;
 
  private:
+  void covariance_logits(const HeadView& head, const QueryWork& work, float* memory, float* means,
+                         std::span<float> energy) const;
   void load_moments(const HeadView& head, int g, size_t padded, float* vectors, float* mean) const;
 
   int queries_, future_;
@@ -85,21 +87,37 @@ void ExpectedAttention::load_moments(const HeadView& head, int g, size_t padded,
   centre(used, padded, row_scale, mean_scale, vectors, mean);
 }
 
-// logits[j] = the part of e_j that comes from the covariance. The squares of the products with many vectors are the energy of
-// a sketch, whose columns are the vectors. sketch, energy: memory for a pass over at most kColumns of them.
-void covariance_logits(const HeadView& head, int used, const float* vectors, size_t padded, float* sketch,
-                       std::span<float> energy, std::span<float> logits) {
-  constexpr int kColumns = 64;
-  const int width = head.keys.width;
-  std::fill(logits.begin(), logits.end(), 0.0f);
-  for (int first = 0; first < used; first += kColumns) {
-    const int columns = std::min(kColumns, used - first);
-    for (int c = 0; c < width; ++c) {
-      for (int w = 0; w < columns; ++w) sketch[c * columns + w] = vectors[(first + w) * padded + c];
+// Writes vectors [count][padded] as columns of a matrix of `width` rows, one every `stride` floats.
+void lay_columns(const float* vectors, int count, size_t padded, int width, size_t stride, float* matrix) {
+  for (int c = 0; c < width; ++c) {
+    for (int w = 0; w < count; ++w) matrix[c * stride + w] = vectors[w * padded + c];
+  }
+}
+
+// The part of the logits that comes from the covariances, for all query heads, and the means, [group][padded]. The squares of
+// the products with many vectors are the energy of a sketch, whose columns are the vectors; several heads pass over the keys
+// together where their queries are few. energy: [C], lost.
+void ExpectedAttention::covariance_logits(const HeadView& head, const QueryWork& work, float* memory, float* means,
+                                          std::span<float> energy) const {
+  const int used = std::min(queries_, head.queries.count), width = head.keys.width;
+  const int columns = std::min(used, kernels::kMaxSketch), at_once = used == columns ? kernels::sketches_at_once(columns) : 1;
+  float *const vectors = work.vectors(memory), *const sketch = work.chunk(memory);
+  const std::span<const float> gaussian(sketch, size_t(width) * kernels::kMaxSketch + kernels::kSketchTail);
+  for (int g = 0; g < head.group; g += at_once) {
+    const int heads = std::min(at_once, head.group - g);
+    float* const logits = work.logits(memory) + g * work.logits_row();
+    for (int h = 0; h < heads; ++h) {
+      load_moments(head, g + h, work.padded(), vectors, means + (g + h) * work.padded());
+      lay_columns(vectors, columns, work.padded(), width, heads * columns, sketch + h * columns);
     }
-    const size_t floats = size_t(width) * columns + kernels::kSketchTail;
-    kernels::sketched_energy(kernels::Path::kFused, head.keys, {sketch, floats}, columns, energy);
-    for (size_t j = 0; j < logits.size(); ++j) logits[j] += energy[j];
+    kernels::sketched_energies(kernels::Path::kFused, head.keys, gaussian, heads, columns, logits, energy.size(),
+                               work.logits_row());
+    for (int first = columns; first < used; first += columns) {
+      const int more = std::min(columns, used - first);
+      lay_columns(vectors + first * work.padded(), more, work.padded(), width, more, sketch);
+      kernels::sketched_energy(kernels::Path::kFused, head.keys, gaussian, more, energy);
+      for (size_t j = 0; j < energy.size(); ++j) logits[j] += energy[j];
+    }
   }
 }
 
@@ -119,14 +137,10 @@ void add_mean_logits(const HeadView& head, const float* means, const QueryWork& 
 
 void ExpectedAttention::score(const HeadView& head, RandomDraws&, PolicyScratch& scratch, std::span<float> out) const {
   const QueryWork work(head, queries_);
-  float *const memory = scratch.work.data(), *const vectors = work.vectors(memory);
-  const int used = std::min(queries_, head.queries.count);
-  float* const means = vectors + used * work.padded();
+  float* const memory = scratch.work.data();
+  float* const means = work.vectors(memory) + std::min(queries_, head.queries.count) * work.padded();
   const auto logits_of = [&](int g) { return std::span(work.logits(memory) + g * work.logits_row(), out.size()); };
-  for (int g = 0; g < head.group; ++g) {
-    load_moments(head, g, work.padded(), vectors, means + g * work.padded());
-    covariance_logits(head, used, vectors, work.padded(), work.chunk(memory), out, logits_of(g));
-  }
+  covariance_logits(head, work, memory, means, out);
   add_mean_logits(head, means, work, memory);
   const auto shares = std::span(scratch.energy).first(out.size());
   std::fill(shares.begin(), shares.end(), 0.0f);

@@ -10,6 +10,8 @@
 namespace vase {
 namespace {
 
+static_assert(Leverage::kMaxSketch <= kernels::kMaxSketch);
+
 constexpr std::array<std::string_view, 4> kCombineNames = {"product", "key", "value", "mean"};
 
 // Divides by the sum over each window, where that is positive.
