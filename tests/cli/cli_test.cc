@@ -131,7 +131,7 @@ TEST_F(Cli, BadValuesAreNamedWithWhatIsAllowed) {
   expect_usage_error(vase("run --threads 0 --model " + model_.path() + " hi"), {"--threads", "allowed"});
   expect_usage_error(run("--stop ''"), {"stop"});
   expect_usage_error(run("--stop="), {"--stop=", "no value"});
-  expect_usage_error(run("--trigger parity"), {"--prefill dense"});
+  expect_usage_error(run("--trigger parity"), {"prefill = dense"});
 }
 
 TEST_F(Cli, WhatIsRepeatedInErrorsIsPrintable) {
@@ -207,7 +207,7 @@ TEST_F(Cli, BudgetsThatFallOverTheLayers) {
   expect_usage_error(run("--kv-layers pyramids"), {"--kv-layers", "pyramid", "uniform"});
   expect_usage_error(run("--kv-layers pyramid:0"), {"--kv-layers", "1 to 1000"});
   expect_usage_error(run("--kv-layers uniform:2"), {"--kv-layers"});
-  expect_usage_error(run("--kv-layers pyramid --prefill dense"), {"--prefill evict"});
+  expect_usage_error(run("--kv-layers pyramid --prefill dense"), {"prefill = evict"});
   const Outcome info = vase("info --json --kv-budget 256 --kv-layers pyramid " + model_.path());
   EXPECT_NE(info.out.find("\"last_budget\":73"), std::string::npos) << info.out;
   EXPECT_EQ(info.out.find("\"budget\":\"128\""), std::string::npos) << "a row that cannot be asked for: " << info.out;

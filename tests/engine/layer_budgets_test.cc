@@ -170,7 +170,7 @@ TEST(LayerBudgets, WhatIsRefused) {
       EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
     }
   };
-  expect_refused("random", {.prefill = Prefill::kDense, .max_prompt = 9}, "--prefill evict");
+  expect_refused("random", {.prefill = Prefill::kDense, .max_prompt = 9}, "prefill = evict");
   expect_refused("random", {.budget = 128, .prefill = Prefill::kDense, .max_prompt = 9, .trigger = Trigger::kParity}, "--prefill");
   expect_refused("tova", {}, "share=head");
   expect_refused("random", {.pyramid_beta = 0.5f}, "beta");
