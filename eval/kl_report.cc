@@ -49,7 +49,8 @@ std::string table_row(const std::string& name, const std::string& budget, const 
   return "| " + name + " | " + budget + " | " + with_error("%.4f", s.kl, s.kl_error, s.texts) + mark + " | " +
          cell("%.4f", s.median) + " | " + cell("%.3f", s.p99) + " | " + cell("%.2f", s.max) + " | " +
          with_error("%.1f", 100 * s.same_top, 100 * s.same_top_error, s.texts) + " | " +
-         with_error("%.3f", s.perplexity, s.perplexity_error, s.texts) + " | " + std::to_string(s.positions) + " |\n";
+         with_error("%.3f", s.perplexity, s.perplexity_error, s.texts) + " (" + cell("%.3f", s.full_perplexity) + ") | " +
+         std::to_string(s.positions) + " |\n";
 }
 
 }  // namespace
@@ -126,7 +127,7 @@ std::string kl_table(const std::vector<KlRow>& rows, const std::vector<KlRow>& f
   double floor = 0;
   for (const KlRow& row : floors) floor = std::max(floor, summarise(row).kl);
   std::string text =
-      "| policy | budget | mean KL ± SE (nats) | median | p99 | max | same top token, % | perplexity | positions |\n"
+      "| policy | budget | mean KL ± SE (nats) | median | p99 | max | same top token, % | perplexity (full) | positions |\n"
       "|---|---|---|---|---|---|---|---|---|\n";
   for (const KlRow& row : floors) text += table_row(row.name, "-", summarise(row), "");
   bool below = false, alone = false;
