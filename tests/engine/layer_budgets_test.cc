@@ -171,7 +171,7 @@ TEST(LayerBudgets, WhatIsRefused) {
     }
   };
   expect_refused("random", {.prefill = Prefill::kDense, .max_prompt = 9}, "prefill = evict");
-  expect_refused("random", {.budget = 128, .prefill = Prefill::kDense, .max_prompt = 9, .trigger = Trigger::kParity}, "--prefill");
+  expect_refused("random", {.budget = 128, .prefill = Prefill::kDense, .max_prompt = 9, .trigger = Trigger::kParity}, "prefill");
   expect_refused("tova", {}, "share=head");
   expect_refused("random", {.pyramid_beta = 0.5f}, "beta");
   expect_refused("random", {.pyramid_beta = 1001}, "beta");
