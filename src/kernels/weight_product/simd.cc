@@ -13,6 +13,23 @@
 #include "kernels/weight_product/fused.h"
 #include "kernels/weight_product/layout.h"
 
+#if HWY_TARGET == HWY_SCALAR  // no vectors of four bytes
+namespace vase::kernels::fused::N_SCALAR {
+
+void WeightProduct(const PackedShape& shape, const std::byte* packed, const std::byte* activations, int columns, int first,
+                   int last, const float* bias, float* out) {
+  note_simd_target(HWY_TARGET);
+  kernels::weight_product(Path::kReference, shape, packed, activations, columns, first, last, bias, out);
+}
+
+void RoundActivations(const float* x, int columns, int inputs, int first, int last, std::byte* out) {
+  note_simd_target(HWY_TARGET);
+  kernels::round_activations(Path::kReference, x, columns, inputs, first, last, out);
+}
+
+}  // namespace vase::kernels::fused::N_SCALAR
+#else
+
 HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
@@ -26,7 +43,7 @@ namespace plain {
 }  // namespace vase::kernels::fused
 HWY_AFTER_NAMESPACE();
 
-// Highway's targets stop short of it: AVX3_DL asks for both of these at once, which no server processor has.
+// Highway's own target with such instructions, AVX3_DL, asks for other extensions as well, and is left out by default.
 #undef VASE_VNNI_FEATURE
 #if HWY_TARGET == HWY_AVX3
 #define VASE_VNNI_FEATURE "avx512vnni"
@@ -130,6 +147,7 @@ void RoundActivations(const float* x, int columns, int inputs, int first, int la
 }  // namespace HWY_NAMESPACE
 }  // namespace vase::kernels::fused
 HWY_AFTER_NAMESPACE();
+#endif  // HWY_SCALAR
 
 #if HWY_ONCE
 namespace vase::kernels::fused {
