@@ -72,7 +72,8 @@ HWY_INLINE F64V open_unit(U64V bits) {
 HWY_INLINE F64V unit(U64V bits) {
   const F64 d;
   const U64 du;
-  const auto last = hn::MaskFromVec(hn::BitCast(d, hn::Sub(hn::Zero(du), hn::And(hn::ShiftRight<11>(bits), hn::Set(du, 1)))));
+  const U64V bit = hn::And(hn::ShiftRight<11>(bits), hn::Set(du, 1));
+  const auto last = hn::MaskFromVec(hn::BitCast(d, hn::Sub(hn::Zero(du), bit)));
   return hn::Add(hn::Sub(one_and(bits), hn::Set(d, 1)), hn::IfThenElseZero(last, hn::Set(d, 0x1p-53)));
 }
 

@@ -37,36 +37,44 @@ void SketchedEnergies(const RowsView& rows, const float* gaussian, int groups, i
   }
 }
 #else
-// Weaves channels [begin, begin + channels) of `count` rows from row0 on, the last one repeated to a full tile of quads.
-template <class T>
-HWY_INLINE void weave_panel(const RowsView& rows, size_t row0, int count, int begin, int channels, float* woven) {
-  constexpr int kAhead = 16;
-  const auto row = [&](int i) { return static_cast<const T*>(rows.row(row0 + std::min(i, count - 1))); };
-  for (int i = 0; i < count; i += kQuad * kQuadTile) {
-    for (int q = 0; q < kQuadTile; ++q, woven += kBlock * kQuad) {
-      const int r = i + q * kQuad;
-      for (int j = 0; j < kQuad; ++j) prefetch_row(row(r + kAhead + j) + begin, channels * sizeof(T));
-      weave<T>({row(r), row(r + 1), row(r + 2), row(r + 3)}, begin, channels, woven);
-    }
+// f(first, count) for vectors of columns in runs of nearly the same length.
+template <class F>
+HWY_INLINE void for_passes(int vectors, const F& f) {
+  const int passes = (vectors + kMaxVectors - 1) / kMaxVectors;
+  for (int pass = 0, first = 0; pass < passes; ++pass) {
+    const int count = (vectors - first) / (passes - pass);
+    f(first, count);
+    first += count;
   }
 }
 
-// The products of a panel of `count` rows with all columns: sums[quad][vector].
+// The products of a panel of `count` rows with all columns, added to sums[quad][vector]. A tile's rows are decoded once for
+// all columns. The last row is repeated to a full tile.
 template <class T>
 HWY_INLINE void sum_panel(const RowsView& rows, size_t row0, int count, const Columns& columns, float* sums) {
-  HWY_ALIGN float table[kBlock * kMaxVectors * kLanes], woven[kPanel * kBlock * kQuad];
-  const int padded = padded_row(rows.width), vectors = columns.groups * columns.vectors_of_group();
-  const int passes = (vectors + kMaxVectors - 1) / kMaxVectors;
-  for (int begin = 0; begin < padded; begin += kBlock) {
-    const int channels = std::min(kBlock, padded - begin);
-    weave_panel<T>(rows, row0, count, begin, channels, woven);
-    for (int pass = 0, done = 0; pass < passes; ++pass) {
-      const int size = (vectors - done) / (passes - pass);  // nearly the same for all
-      spread_gaussian(columns, done, size, begin, table);
-      for (int q = 0; q * kQuad < count; q += kQuadTile) {
-        sketch_tile_of(size, woven + q * kBlock * kQuad, table, channels, sums + (q * kPanelVectors + done) * kLanes);
+  HWY_ALIGN float table[kTable], woven[kQuadTile * kBlock * kQuad];
+  const int padded = padded_row(rows.width), block = columns.block();
+  const size_t stride = columns.vectors() * kLanes;
+  const auto row = [&](int i) { return static_cast<const T*>(rows.row(row0 + std::min(i, count - 1))); };
+  for (int begin = 0; begin < padded; begin += block) {
+    const int channels = std::min(block, padded - begin);
+    for_passes(columns.vectors(), [&](int first, int size) HWY_ATTR {
+      spread_gaussian(columns, first, size, begin, channels, table + first * channels * kLanes);
+    });
+    for (int i = 0; i < count; i += Ahead::kRows) {
+      Ahead ahead{.lines = Ahead::kRows * channels * int(sizeof(T)) / 64};
+      for (int j = 0; j < Ahead::kRows; ++j) {
+        ahead.row[j] = reinterpret_cast<const std::byte*>(row(i + Ahead::kRows + j) + begin);
       }
-      done += size;
+      for (int q = 0; q < kQuadTile; ++q) {
+        const int r = i + q * kQuad;
+        weave<T>({row(r), row(r + 1), row(r + 2), row(r + 3)}, begin, channels, woven + q * kBlock * kQuad);
+      }
+      float* const tile_sums = sums + i / kQuad * stride;
+      for_passes(columns.vectors(), [&](int first, int size) HWY_ATTR {
+        sketch_tile_of(size, woven, table + first * channels * kLanes, channels, tile_sums + first * kLanes, stride, ahead);
+        ahead.lines = 0;
+      });
     }
   }
 }
@@ -74,15 +82,15 @@ HWY_INLINE void sum_panel(const RowsView& rows, size_t row0, int count, const Co
 template <class T>
 HWY_NOINLINE void energies(const RowsView& rows, const Columns& columns, float* energy, size_t count, size_t stride) {
   HWY_ALIGN float sums[kPanel * kPanelVectors * kLanes];
-  const int vectors = columns.vectors_of_group();
+  const int vectors = columns.vectors_of_group(), floats_of_quad = columns.vectors() * kLanes;
   for (size_t row0 = 0; row0 < count; row0 += kPanel * kQuad) {
     const int n = static_cast<int>(std::min<size_t>(kPanel * kQuad, count - row0));
-    std::fill(std::begin(sums), std::end(sums), 0.0f);
+    std::fill_n(sums, kPanel * floats_of_quad, 0.0f);
     sum_panel<T>(rows, row0, n, columns, sums);
     for (int i = 0; i < n; i += kQuad) {
       for (int g = 0; g < columns.groups; ++g) {
         HWY_ALIGN float quad[kQuad];
-        quad_energy(sums + (i / kQuad * kPanelVectors + g * vectors) * kLanes, vectors, quad);
+        quad_energy(sums + i / kQuad * floats_of_quad + g * vectors * kLanes, vectors, quad);
         std::copy_n(quad, std::min(kQuad, n - i), energy + g * stride + row0 + i);
       }
     }

@@ -12,6 +12,8 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
+
 #include "kernels/leverage/leverage.h"
 #include "kernels/slot_attention/tiles-inl.h"
 
@@ -24,10 +26,11 @@ inline constexpr int kQuad = 4;                                // rows of a vect
 inline constexpr int kColumns = kLanes / kQuad;                // columns of a vector
 inline constexpr int kMaxVectors = 5;                          // of columns, that pass over the rows together
 inline constexpr int kQuadTile = kManyRegisters ? 4 : 2;       // quads that share every load of G
-inline constexpr int kBlock = 64;                              // channels decoded at a time: with their part of G, in L1
-inline constexpr int kPanel = 32;                              // quads that are woven once for all columns
-inline constexpr int kPanelVectors = kMaxSketch / kColumns;    // of columns, for which a panel has sums
-static_assert(kLanes <= kSketchTail);
+inline constexpr int kBlock = 64;                              // channels decoded at a time, at most
+inline constexpr int kTable = 5120;                            // floats of G for them, so that they stay in L1
+inline constexpr int kPanel = 64;                              // quads whose sums wait for the next channels
+inline constexpr int kPanelVectors = kMaxSketch / kColumns;    // of columns, at most
+static_assert(kLanes <= kSketchTail && kPanelVectors * kLanes * 16 <= kTable);
 
 // Channels of a run of kLanes lie in the order in which four rows are woven together: the 4 b + v-th at v kColumns + b.
 HWY_INLINE int channel_at(int place) { return place / kColumns % kQuad + place % kColumns * kQuad; }
@@ -38,26 +41,36 @@ struct Columns {
   int width, groups, columns;
 
   int vectors_of_group() const { return (columns + kColumns - 1) / kColumns; }
+  int vectors() const { return groups * vectors_of_group(); }
+  // Channels whose part of G fits into a table.
+  int block() const { return std::min(kBlock, kTable / (std::max(vectors(), 1) * kLanes) / 16 * 16); }
 };
 
-// table[place][v][lane] for channels [begin, begin + kBlock) and the v-th of `vectors` vectors from `first` on. 0 for channels
-// and columns that are not there.
-HWY_INLINE void spread_gaussian(const Columns& g, int first, int vectors, int begin, float* HWY_RESTRICT table) {
+// table[place][v][lane] for channels [begin, begin + channels) and the v-th of `vectors` vectors from `first` on. 0 for
+// channels and columns that are not there.
+HWY_INLINE void spread_gaussian(const Columns& g, int first, int vectors, int begin, int channels,
+                                float* HWY_RESTRICT table) {
   const F32 d;
   const hn::RebindToSigned<F32> di;
   const auto column_of_lane = hn::ShiftRight<2>(hn::Iota(di, 0));
   const auto spread = hn::IndicesFromVec(d, column_of_lane);
+  int column[kMaxVectors];
+  hn::Mask<F32> inside[kMaxVectors];
   for (int v = 0; v < vectors; ++v) {
     const int group = (first + v) / g.vectors_of_group(), at = (first + v) % g.vectors_of_group() * kColumns;
-    const auto inside = hn::RebindMask(d, hn::Lt(column_of_lane, hn::Set(di, g.columns - at)));
-    const float* from = g.gaussian + group * g.columns + at;
-    for (int p = 0; p < kBlock; ++p) {
-      const int channel = begin + p / kLanes * kLanes + channel_at(p % kLanes);
-      F32V some = hn::Zero(d);
-      if (channel < g.width) {
-        some = hn::TableLookupLanes(hn::LoadU(d, from + size_t(channel) * g.groups * g.columns), spread);
-      }
-      hn::Store(hn::IfThenElseZero(inside, some), d, table + (p * vectors + v) * kLanes);
+    column[v] = group * g.columns + at;
+    inside[v] = hn::RebindMask(d, hn::Lt(column_of_lane, hn::Set(di, g.columns - at)));
+  }
+  for (int p = 0; p < channels; ++p, table += vectors * kLanes) {
+    const int channel = begin + p / kLanes * kLanes + channel_at(p % kLanes);
+    if (channel >= g.width) {
+      std::fill_n(table, vectors * kLanes, 0.0f);
+      continue;
+    }
+    const float* const row = g.gaussian + size_t(channel) * g.groups * g.columns;
+    for (int v = 0; v < vectors; ++v) {
+      const F32V some = hn::TableLookupLanes(hn::LoadU(d, row + column[v]), spread);
+      hn::Store(hn::IfThenElseZero(inside[v], some), d, table + v * kLanes);
     }
   }
 }
@@ -81,35 +94,49 @@ HWY_INLINE void weave(const T* const (&row)[kQuad], int begin, int count, float*
   }
 }
 
+// Rows of the next tile. Their lines are fetched one by one while this tile is worked on: a burst would wait for the buffers
+// that lines on their way occupy.
+struct Ahead {
+  static constexpr int kRows = kQuad * kQuadTile;
+  const std::byte* row[kRows];
+  int lines;  // of 64 bytes, of all rows together; no more than there are channels
+
+  HWY_INLINE void fetch(int i) const {
+    if (i < lines) __builtin_prefetch(row[i % kRows] + i / kRows * 64);
+  }
+};
+
 // sums[quad][vector] += woven[quad] x table over `count` channels. Strides in floats: kBlock * kQuad from quad to quad of
-// `woven`, kPanelVectors * kLanes from quad to quad of `sums`.
+// `woven`, `stride` from quad to quad of `sums`.
 template <int V>
 HWY_INLINE void sketch_tile(const float* HWY_RESTRICT woven, const float* HWY_RESTRICT table, int count,
-                            float* HWY_RESTRICT sums) {
+                            float* HWY_RESTRICT sums, size_t stride, const Ahead& ahead) {
   const F32 d;
   F32V sum[kQuadTile][V];
   for (int q = 0; q < kQuadTile; ++q) {
-    for (int v = 0; v < V; ++v) sum[q][v] = hn::Load(d, sums + (q * kPanelVectors + v) * kLanes);
+    for (int v = 0; v < V; ++v) sum[q][v] = hn::Load(d, sums + q * stride + v * kLanes);
   }
-  for (int p = 0; p < count; ++p) {
+  for (int p = 0; p < count; ++p, table += V * kLanes, woven += kQuad) {
+    ahead.fetch(p);
     F32V g[V];
-    for (int v = 0; v < V; ++v) g[v] = hn::Load(d, table + (p * V + v) * kLanes);
+    for (int v = 0; v < V; ++v) g[v] = hn::Load(d, table + v * kLanes);
     for (int q = 0; q < kQuadTile; ++q) {
-      const F32V x = hn::LoadDup128(d, woven + (q * kBlock + p) * kQuad);
+      const F32V x = hn::LoadDup128(d, woven + q * kBlock * kQuad);
       for (int v = 0; v < V; ++v) sum[q][v] = hn::MulAdd(x, g[v], sum[q][v]);
     }
   }
   for (int q = 0; q < kQuadTile; ++q) {
-    for (int v = 0; v < V; ++v) hn::Store(sum[q][v], d, sums + (q * kPanelVectors + v) * kLanes);
+    for (int v = 0; v < V; ++v) hn::Store(sum[q][v], d, sums + q * stride + v * kLanes);
   }
 }
 
 template <int V = kMaxVectors>
-HWY_INLINE void sketch_tile_of(int vectors, const float* woven, const float* table, int count, float* sums) {
+HWY_INLINE void sketch_tile_of(int vectors, const float* woven, const float* table, int count, float* sums,
+                               size_t stride, const Ahead& ahead) {
   if constexpr (V > 1) {
-    if (vectors < V) return sketch_tile_of<V - 1>(vectors, woven, table, count, sums);
+    if (vectors < V) return sketch_tile_of<V - 1>(vectors, woven, table, count, sums, stride, ahead);
   }
-  sketch_tile<V>(woven, table, count, sums);
+  sketch_tile<V>(woven, table, count, sums, stride, ahead);
 }
 
 // energy[r] = the sum of the squares of row r's products, for the four rows of a quad.
