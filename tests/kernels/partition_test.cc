@@ -36,7 +36,7 @@ TEST(Partition, TakesTheSmallestByKeyThenTie) {
         std::sort(sorted.begin(), sorted.end(), KeyOrder{key, tie});
         for (size_t count : {size_t(0), size_t(1), size / 3, size - 1, size, size + 1}) {
           std::vector<uint32_t> cut = pool;
-          partition_smallest(cut, count, bits, key, tie);
+          partition_smallest(cut, count, key, tie);
           const size_t taken = std::min(count, size);
           std::sort(cut.begin(), cut.begin() + taken, KeyOrder{key, tie});
           std::sort(cut.begin() + taken, cut.end(), KeyOrder{key, tie});

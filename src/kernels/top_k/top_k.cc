@@ -11,9 +11,9 @@ namespace {
 
 // Rises as scores fall. One key for both zeros, and the largest of all for every NaN.
 uint32_t falling_key(float score) {
-  if (std::isnan(score)) return UINT32_MAX;
   const uint32_t bits = std::bit_cast<uint32_t>(score + 0.0f);
-  return bits >> 31 ? bits : ~bits & 0x7fffffffu;
+  const uint32_t key = bits ^ (bits >> 31 ? 0 : 0x7fffffffu);
+  return std::isnan(score) ? UINT32_MAX : key;
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ void top_k(std::span<const float> scores, std::span<const int32_t> ties, std::sp
   const auto key = [&](uint32_t c) -> uint64_t { return falling_key(scores[c]); };
   const auto tie = [&](uint32_t c) { return tie_key(ties[c], c); };
   const size_t count = std::clamp<ptrdiff_t>(k, 0, std::ssize(pool));
-  partition_smallest(pool, count, 32, key, tie);
+  partition_smallest(pool, count, key, tie);
   if (sorted) std::sort(pool.begin(), pool.begin() + count, KeyOrder{key, tie});
 }
 

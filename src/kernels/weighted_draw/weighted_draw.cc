@@ -27,7 +27,7 @@ int weighted_draw(std::span<const float> weights, std::span<const float> exponen
   const auto key = [&](uint32_t c) { return std::bit_cast<uint64_t>(keys[c]); };  // rises with the key, none being negative
   const auto tie = [&](uint32_t c) { return tie_key(ties[c], c); };
   const std::span<uint32_t> drawn = pool.first(std::clamp<ptrdiff_t>(count, 0, std::ssize(pool)));
-  partition_smallest(pool, drawn.size(), 64, key, tie);
+  partition_smallest(pool, drawn.size(), key, tie);
   if (ordered) std::sort(drawn.begin(), drawn.end(), KeyOrder{key, tie});
   return static_cast<int>(std::count_if(drawn.begin(), drawn.end(), [&](uint32_t c) { return !(weights[c] > 0); }));
 }
