@@ -87,6 +87,20 @@ HWY_INLINE F32V small_integers(const std::byte* at) {
 HWY_INLINE U8V low_nibbles(U8V v) { return hn::And(v, hn::Set(U8(), 15)); }
 HWY_INLINE U8V high_nibbles(U8V v) { return low_nibbles(hn::BitCast(U8(), hn::ShiftRight<4>(hn::BitCast(U16(), v)))); }
 
+// The first `count` lanes. Not every target can leave out the memory behind them.
+HWY_INLINE F32V load_some(const float* at, int count) {
+  if (count == kLanes) return hn::LoadU(F32(), at);
+  float lanes[kLanes] = {};
+  std::memcpy(lanes, at, size_t(count) * sizeof(float));
+  return hn::LoadU(F32(), lanes);
+}
+HWY_INLINE void store_some(F32V v, int count, float* at) {
+  if (count == kLanes) return hn::StoreU(v, F32(), at);
+  float lanes[kLanes];
+  hn::StoreU(v, F32(), lanes);
+  std::memcpy(at, lanes, size_t(count) * sizeof(float));
+}
+
 // C columns of a tile, from column `first` of it on.
 template <int C>
 struct Sums {
@@ -236,11 +250,11 @@ HWY_NOINLINE void product_of_columns(const Job& job, int row, int first) {
       at.scales += kLayout.scale_bytes;
     }
   }
-  const auto exist = hn::FirstN(F32(), size_t(std::clamp(job.rows - row, 0, kLanes)));
-  const F32V bias = job.bias ? hn::MaskedLoad(exist, F32(), job.bias + row) : hn::Zero(F32());
+  const int exist = std::min(job.rows - row, kLanes);
+  const F32V bias = job.bias ? load_some(job.bias + row, exist) : hn::Zero(F32());
   for (int c = 0; c < C; ++c) {
     const F32V sum = job.bias ? hn::Add(sums.total[c], bias) : sums.total[c];
-    hn::BlendedStore(sum, exist, F32(), job.out + size_t(first + c) * job.shape.rows + row);
+    store_some(sum, exist, job.out + size_t(first + c) * job.shape.rows + row);
   }
 }
 
