@@ -5,6 +5,7 @@
 
 #include "flags.h"
 #include "output.h"
+#include "policies/words.h"
 #include "synthetic/synthetic_model.h"
 #include "vase/error.h"
 
@@ -26,24 +27,15 @@ struct BenchFlags {
 
 [[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::kUsage, message); }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  size_t first = 0;
-  for (size_t comma = text.find(','); comma != std::string::npos; comma = text.find(',', first)) {
-    parts.push_back(text.substr(first, comma - first));
-    first = comma + 1;
-  }
-  parts.push_back(text.substr(first));
-  return parts;
-}
-
 // One number, or several with commas between.
 void add_list(CLI::App& app, const std::string& flag, std::vector<int>& values, int low, int high,
               const std::string& help) {
   add_call(
       app, flag,
       [=, &values](const std::string& text) {
-        for (const std::string& one : split(text)) values.push_back(parse_integer(flag, one, low, high));
+        for (const Word& one : split({text}, ",", false)) {
+          values.push_back(parse_integer(flag, std::string(one.text), low, high));
+        }
       },
       help);
 }

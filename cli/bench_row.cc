@@ -42,8 +42,6 @@ std::string now_utc() {
   return text;
 }
 
-double mib(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-
 // Median, spread, and every repeat; null where nothing was measured.
 void add_repeats(ordered_json& json, const std::string& name, const std::vector<double>& values) {
   json[name] = json[name + "_low"] = json[name + "_high"] = nullptr;

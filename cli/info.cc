@@ -19,8 +19,6 @@ struct Row {
   bool requested = false;
 };
 
-double mib(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-
 // requested: whether the flags name a budget, which gets a row of its own.
 std::vector<Row> plan_rows(const ModelShape& shape, const Policy& policy, const CacheOptions& options,
                            bool requested) {

@@ -21,6 +21,8 @@ nlohmann::json run_json(const RunOptions& options, const Model& model, const Eng
 // Of the tokens seen, those that are still held; 1 when nothing was seen.
 double kept_fraction(const Counters& counters);
 
+inline double mib(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
 // The terms of the memory formula, in bytes and counts.
 nlohmann::json memory_json(const MemoryPlan& plan);
 

@@ -8,7 +8,7 @@ namespace {
 
 using Byte = uint8_t;
 
-// Codes of one row and 256 inputs (K formats) or 32 inputs, and where the file keeps its scales.
+// Of a unit: what one group of scales is for, in one row.
 constexpr int kMostInputs = kBlocksOfK * kWeightBlock;
 
 // Bytes of one unit of a row in a GGUF file.
