@@ -44,6 +44,10 @@ std::string kv_type(const ordered_json& row) {
   return key == value ? key : key + "," + value;
 }
 
+std::string policy(const ordered_json& row) {
+  return text(row, "policy_name") + (row["products"] == "ggml" ? ", ggml's products" : "");
+}
+
 std::string batch(const ordered_json& row) { return row["batch"] == 0 ? "none fits" : dump(row["batch"]); }
 
 std::string token_times(const ordered_json& row) {
@@ -86,7 +90,7 @@ const Column kColumns[] = {
     {"threads", [](const ordered_json& r) { return dump(r["threads"]); }},
     {"KV type", kv_type},
     {"batch", batch},
-    {"policy", [](const ordered_json& r) { return text(r, "policy_name"); }},
+    {"policy", policy},
     {"budget", [](const ordered_json& r) { return dump(r["budget"]); }},
     {"test", test},
     {"tokens/s", [](const ordered_json& r) { return with_range(r, "tokens_per_s", 2); }},

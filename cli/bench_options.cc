@@ -14,11 +14,14 @@ namespace {
 
 constexpr int kMostPositions = 1 << 20, kMostTokens = 1 << 16, kMostBatch = 256;
 
+using Layouts = std::vector<model::WeightLayout>;
+
 // As they stand on the command line; empty lists were not given.
 struct BenchFlags {
   BenchCommand command;
   CacheFlags cache;
   std::vector<std::string> policies, kv_types;
+  Layouts layouts = {model::WeightLayout::kOwn};
   std::vector<int> prompts, tokens, depths, batches, threads, budgets;
   std::string peer = "none";
   int memory_mib = 0;
@@ -69,6 +72,11 @@ void add_grid(CLI::App& app, BenchFlags& o) {
   app.get_option("--kv-budget-mb")->excludes("--kv-budget");
   add_repeatable(app, "--kv-type", o.kv_types, "f16 or f32 for both, or K,V; repeatable (f16)");
   add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase-attnv)");
+  add_choice<Layouts>(app, "--products", o.layouts,
+                      {{"own", {model::WeightLayout::kOwn}},
+                       {"ggml", {model::WeightLayout::kGgml}},
+                       {"both", {model::WeightLayout::kOwn, model::WeightLayout::kGgml}}},
+                      "whose quantised matrix products run: own, ggml, or both in turns (own)");
 }
 
 void add_run(CLI::App& app, BenchFlags& o) {
@@ -119,6 +127,8 @@ void check_together(const BenchFlags& o, const CLI::App& app) {
   if (o.sweep && o.peer != "none") fail("libllama does not go with --sweep-batch; leave --peer out");
   if (o.peer == "none" && given("--peer-tokens"))
     fail("--peer-tokens does nothing without --peer; leave it out");
+  if (o.command.bench.predict && o.layouts.size() > 1)
+    fail("--predict is made of one kind of matrix products; give --products own or ggml");
 }
 
 // --protect is a part of every policy's text.
@@ -149,7 +159,7 @@ std::vector<bench::Test> tests_of(const BenchFlags& o) {
 }
 
 bench::Grid grid_of(const BenchFlags& o, const CLI::App& app) {
-  bench::Grid grid{.tests = tests_of(o), .policies = parse_policies(o, app), .cache = o.cache.options};
+  bench::Grid grid{.tests = tests_of(o), .policies = parse_policies(o, app), .layouts = o.layouts, .cache = o.cache.options};
   const auto take = [](const std::vector<int>& given, std::vector<int>& list) {
     if (!given.empty()) list = given;
   };

@@ -69,6 +69,7 @@ void add_settings(ordered_json& json, const Row& row) {
   json["capacity"] = row.memory.capacity;
   json["key_type"] = types.substr(0, comma);
   json["value_type"] = comma == std::string::npos ? types : types.substr(comma + 1);
+  json["products"] = row.what.layout == model::WeightLayout::kOwn ? "own" : "ggml";
   json["repeats"] = row.repeats;
   json["incomplete"] = row.incomplete();
 }

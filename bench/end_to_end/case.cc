@@ -3,16 +3,19 @@
 namespace vase::bench {
 namespace {
 
-// Every policy at every budget, for one place in the rest of the grid.
+// Every policy at every budget with every kind of products, for one place in the rest of the grid.
 std::vector<Case> cases_at(const Grid& grid, const Case& place) {
   std::vector<Case> cases;
   for (const NamedPolicy& named : grid.policies) {
     const Policy policy = Policy::parse(named.text);
     for (const int budget : grid.budgets) {
-      cases.push_back(place);
-      cases.back().name = named.name;
-      cases.back().policy = policy.text();
-      cases.back().cache.budget = budget;
+      for (const model::WeightLayout layout : grid.layouts) {
+        cases.push_back(place);
+        cases.back().name = named.name;
+        cases.back().policy = policy.text();
+        cases.back().cache.budget = budget;
+        cases.back().layout = layout;
+      }
       if (!policy.evicts() && !policy.reads()) break;
     }
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/weights.h"
 #include "vase/options.h"
 
 namespace vase::bench {
@@ -26,6 +27,7 @@ struct Case {
   std::string name;     // of the policy, as given
   std::string policy;   // its canonical text
   std::string kv_type;  // as given, "f16" or "f16,f32"
+  model::WeightLayout layout = model::WeightLayout::kOwn;  // decides whose matrix products run
   CacheOptions cache;   // with this case's budget and types
 };
 
@@ -44,10 +46,11 @@ struct Grid {
   std::vector<int> depths = {0}, batches = {1}, threads = {0}, budgets = {1024};
   std::vector<KvType> kv_types = {{"f16"}};
   std::vector<NamedPolicy> policies;
+  std::vector<model::WeightLayout> layouts = {model::WeightLayout::kOwn};
   CacheOptions cache;  // everything but budget and types
 };
 
-// Cases alike in all but policy and budget, by test: they share the peer, and are timed in turns.
+// Cases alike in all but policy, budget and matrix products, by test: they share the peer, and are timed in turns.
 struct Group {
   std::vector<Test> tests;
   std::vector<Case> cases;  // without a test
@@ -55,7 +58,7 @@ struct Group {
   const Case& common() const { return cases.front(); }
 };
 
-// Threads vary slowest, then KV types, depths, batches, policies and budgets. A policy that has no budget
+// Threads vary slowest, then KV types, depths, batches, policies, budgets and layouts. A policy that has no budget
 // comes once, not once per budget. Throws Error(kUsage) for a policy that does not parse.
 std::vector<Group> groups_of(const Grid& grid);
 

@@ -102,7 +102,7 @@ GroupRun::GroupRun(const Bed& bed, const BenchOptions& options, const Group& gro
   };
   for (const Case& one : group.cases) {
     heed();
-    rigs_.push_back(std::make_unique<Rig>(bed.weights, Policy::parse(one.policy), one.cache,
+    rigs_.push_back(std::make_unique<Rig>(bed.loaded.at(one.layout).weights, Policy::parse(one.policy), one.cache,
                                           engine_of(options, one), reach_of(group)));
   }
   const auto peer = [&](bool flash) {
@@ -122,7 +122,7 @@ std::unique_ptr<Rig> GroupRun::calibration_rig(int batch) const {
   CacheOptions cache;
   cache.key_type = what.cache.key_type;
   cache.value_type = what.cache.value_type;
-  return std::make_unique<Rig>(bed_.weights, Policy(), cache, engine_of(options_, what),
+  return std::make_unique<Rig>(bed_.loaded.at(what.layout).weights, Policy(), cache, engine_of(options_, what),
                                Reach{.tokens = kCalibrationSteps});
 }
 
@@ -142,16 +142,17 @@ void GroupRun::calibrate() {
 Row GroupRun::row_of(const Test& test, size_t index) const {
   const EnginePlan& plan = rigs_[index]->plan();
   const MemoryPlan& memory = plan.memory;
+  const ModelBytes& bytes = bed_.loaded.at(group_.cases[index].layout).bytes;
   Row row{.what = group_.cases[index],
           .repeats = options_.repeats,
           .threads = threads_,
           .chunk = options_.engine.chunk,
           .memory = memory,
-          .weight_bytes = bed_.bytes.resident,
+          .weight_bytes = bytes.resident,
           .compute_bytes = rigs_[index]->compute_bytes(),
           .memory_limit = options_.sweep_bytes};
   row.what.test = test;
-  row.step_bytes = {.weights = bed_.bytes.step,
+  row.step_bytes = {.weights = bytes.step,
                     .slot = uint64_t(memory.layers) * memory.kv_heads * (memory.key_row + memory.value_row)};
   if (!options_.predict || test.prompt) return row;  // the model is about generation
   const bool evicts = memory.period > 0;

@@ -1,6 +1,7 @@
 // The timing of one group of cases.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -17,9 +18,12 @@ namespace vase::bench {
 
 // What all groups share.
 struct Bed {
-  std::shared_ptr<const model::Weights> weights;
+  struct Loaded {
+    std::shared_ptr<const model::Weights> weights;
+    ModelBytes bytes;
+  };
+  std::map<model::WeightLayout, Loaded> loaded;  // those of the grid
   ModelShape shape;
-  ModelBytes bytes;
   std::unique_ptr<LlamaModel> peer;  // null: no peer
 };
 

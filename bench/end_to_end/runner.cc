@@ -33,9 +33,11 @@ std::vector<Group> swept(const std::vector<Group>& groups,
 struct Bench::Impl {
   explicit Impl(const BenchOptions& wanted) : options(wanted) {
     check_peer_types();
-    bed.weights = model::Weights::load(options.model_path);
-    bed.bytes = model_bytes(options.model_path);
-    bed.shape = shape_of(bed.weights->hparams());
+    for (const model::WeightLayout layout : options.grid.layouts) {
+      bed.loaded[layout] = {model::Weights::load(options.model_path, {layout}),
+                            model_bytes(options.model_path, layout)};
+    }
+    bed.shape = shape_of(bed.loaded.begin()->second.weights->hparams());
     groups = groups_of(options.grid);
     if (options.sweep_bytes > 0) {
       groups =
@@ -63,12 +65,13 @@ struct Bench::Impl {
 
   // The buffers of the forward pass are made to be measured, once the rest is seen to fit.
   int fitting_batch(const Group& group, Case one) const {
+    const Bed::Loaded& loaded = bed.loaded.at(one.layout);
     const auto bytes = [&](int batch) {
       one.batch = batch;
       const EnginePlan with = plan(group, one);
-      const uint64_t rest = bed.bytes.resident + with.memory.bytes();
+      const uint64_t rest = loaded.bytes.resident + with.memory.bytes();
       if (rest > options.sweep_bytes) return rest;
-      return rest + rig_compute_bytes(bed.weights, with, engine_of(options, one), reach_of(group));
+      return rest + rig_compute_bytes(loaded.weights, with, engine_of(options, one), reach_of(group));
     };
     return largest_batch(bytes, options.sweep_bytes, kMostSequences);
   }
@@ -80,7 +83,7 @@ struct Bench::Impl {
       for (const Case& one : group.cases) ours += plan(group, one).memory.bytes();
       if (options.peer_flash) peer += LlamaPeer::bytes_for(bed.shape, peer_of(group, 1, true));
       if (options.peer_plain) peer += LlamaPeer::bytes_for(bed.shape, peer_of(group, 1, false));
-      if (has_peer()) peer += bed.bytes.resident;
+      if (has_peer()) peer += model_bytes(options.model_path, model::WeightLayout::kGgml).resident;
       require_memory(group.common(), ours, peer);
     }
   }
@@ -116,7 +119,7 @@ struct Bench::Impl {
     for (const Test& test : group.tests) {
       Row row{.what = group.common(),
               .repeats = options.repeats,
-              .weight_bytes = bed.bytes.resident,
+              .weight_bytes = bed.loaded.at(group.common().layout).bytes.resident,
               .memory_limit = options.sweep_bytes};
       row.what.test = test;
       row.what.batch = 1;

@@ -47,6 +47,15 @@ TEST(Groups, HoldEveryCombinationOnce) {
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
 }
 
+TEST(Groups, ProductsTakeTurns) {
+  const auto own = model::WeightLayout::kOwn, ggml = model::WeightLayout::kGgml;
+  const std::vector<Group> groups =
+      groups_of({.policies = {{"full", "full"}, {"ours", "vase-attnv"}}, .layouts = {own, ggml}});
+  ASSERT_EQ(groups.size(), 1u);
+  ASSERT_EQ(groups[0].cases.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(groups[0].cases[i].layout, i % 2 ? ggml : own) << i;
+}
+
 TEST(Groups, APolicyThatReadsHasABudget) {
   const std::vector<Group> groups = groups_of({.budgets = {64, 128}, .policies = {{"quest", "quest"}}});
   ASSERT_EQ(groups.size(), 1u);

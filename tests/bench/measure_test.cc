@@ -100,11 +100,20 @@ TEST(PeakMemory, RisesWithWhatIsTouched) {
 TEST(ModelBytes, CountTheEmbeddingsOnlyWhereTheyAreRead) {
   const test::TinyModel apart, tied({.tied = true});
   const uint64_t embeddings = uint64_t(test::kTinyVocabulary) * 4 * 64 * sizeof(float);
-  const ModelBytes a = model_bytes(apart.path()), t = model_bytes(tied.path());
+  const auto own = model::WeightLayout::kOwn;
+  const ModelBytes a = model_bytes(apart.path(), own), t = model_bytes(tied.path(), own);
   EXPECT_EQ(a.resident, t.resident);  // two copies either way
   EXPECT_EQ(a.step, t.step);          // the head is read
   EXPECT_EQ(a.resident - a.step, embeddings);
   EXPECT_LT(a.resident, fs::file_size(apart.path()));
+}
+
+TEST(ModelBytes, AreThoseOfTheLayout) {
+  const test::TinyModel model({.embedding = 256, .feed_forward = 256, .type = GGML_TYPE_Q4_K});
+  const ModelBytes own = model_bytes(model.path(), model::WeightLayout::kOwn);
+  const ModelBytes ggml = model_bytes(model.path(), model::WeightLayout::kGgml);
+  EXPECT_GT(own.step, ggml.step);  // 148 bytes per 256 weights instead of 144
+  EXPECT_LT(own.step, ggml.step * 1.05);  // whole strips as well
 }
 
 }  // namespace

@@ -127,6 +127,18 @@ TEST_F(CliBench, AllFormatsTellTheSame) {
   }
 }
 
+TEST_F(CliBench, TimesBothKindsOfProducts) {
+  const Outcome o = bench("--tokens 2 --repeats 1 --kv-buffer 16 --kv-budget 80 --products both --format jsonl");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const std::vector<std::string> lines = lines_of(o.out);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(json::parse(lines[0])["products"], "own");
+  EXPECT_EQ(json::parse(lines[1])["products"], "ggml");
+  const Outcome both = bench("--tokens 2 --products both --predict");
+  EXPECT_EQ(both.code, 2);
+  EXPECT_NE(both.err.find("--products own or ggml"), std::string::npos) << both.err;
+}
+
 TEST_F(CliBench, PrintsRowsInEveryFormat) {
   const auto count = [&](const std::string& format) {
     return lines_of(bench("--tokens 2 --repeats 1 --kv-buffer 16 --kv-budget 80,90 --format " + format).out);
