@@ -1,0 +1,52 @@
+"""performance_page_test.py RESULTS: the arithmetic of the performance page, and that every run of the list has a figure."""
+import pathlib
+import sys
+import unittest
+
+from cases import crossing, model_of, ratio_of_repeats
+from figures import FIGURES
+from results import Results, Row, known_runs
+from tables import about, digits
+
+RESULTS = pathlib.Path(sys.argv.pop())
+
+
+class Page(unittest.TestCase):
+    def test_a_crossing_lies_between_two_depths(self):
+        self.assertEqual(crossing([(1000, 1.0), (3000, 1.1)], 1.05), 2000)
+
+    def test_a_crossing_is_the_last_one(self):
+        self.assertEqual(crossing([(0, 1.2), (1000, 1.0), (3000, 1.1)], 1.05), 2000)
+
+    def test_a_crossing_may_be_outside(self):
+        self.assertEqual(crossing([(512, 1.1), (1024, 1.2)], 1.05), 512)
+        self.assertIsNone(crossing([(512, 1.1), (1024, 1.0)], 1.05))
+
+    def test_ratios_are_of_one_repeat(self):
+        ours = Row(RESULTS, {"tokens_per_s_repeats": [10, 30, 40]})
+        theirs = Row(RESULTS, {"tokens_per_s_repeats": [10, 10, 20]})
+        self.assertEqual(ratio_of_repeats(ours, theirs), 2)  # of 1, 3, 2; the medians give 3
+
+    def test_names_end_with_the_size(self):
+        names = {
+            "qwen3-0.6b (random weights)": "qwen3-0.6b",
+            "Qwen2.5 Coder 1.5B Instruct GGUF": "Qwen2.5 Coder 1.5B",
+            "Smollm2 135M 8k Lc100K Mix1 Ep2": "Smollm2 135M",
+            "nameless": "nameless",
+        }
+        for name, short in names.items():
+            self.assertEqual(model_of(Row(RESULTS, {"model": name})), short)
+
+    def test_numbers_keep_what_matters(self):
+        self.assertEqual([digits(x) for x in (0.912, 9.994, 12.34, 1234.5)], ["0.91", "9.99", "12.3", "1,234"])
+        self.assertEqual(about(4937), "4,900")
+
+    def test_every_run_belongs_to_a_figure_and_every_figure_has_one(self):
+        results = Results(known_runs(RESULTS), {}, {})
+        matching = [results.matching(figure.runs) for figure in FIGURES]
+        self.assertTrue(all(matching))
+        self.assertEqual(set(results.known), set().union(*matching))
+        self.assertEqual(len(results.known), len(set(results.known)))
+
+
+unittest.main()
