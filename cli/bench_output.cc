@@ -15,7 +15,7 @@ BenchOutput::BenchOutput(BenchFormat format, const std::string& out) : format_(f
 void BenchOutput::add(nlohmann::ordered_json row) {
   rows_.push_back(std::move(row));
   print(false, false);
-  if (!out_.empty() && !direct_) replace_file(false);
+  if (!out_.empty() && !direct_) replace_file(true);  // until close(), in case it never comes
 }
 
 void BenchOutput::close(bool incomplete) {

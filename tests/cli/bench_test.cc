@@ -224,13 +224,15 @@ TEST_F(CliBench, AnInterruptedRunKeepsItsRows) {
 
 TEST_F(CliBench, AKilledRunLeavesWholeRows) {
   // Row after row; no time for good manners.
-  const std::string flags =
-      "--tokens 1 --repeats 1 --depth 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19 --format jsonl "
-      "--out " +
-      out_;
-  const Outcome o = bench(flags, "timeout --foreground --preserve-status -s KILL 3 ");
-  EXPECT_NE(o.code, 0);
-  const std::vector<std::string> lines = lines_of(contents(out_));
+  const auto killed = [&](const std::string& format) {
+    const Outcome o = bench("--tokens 1 --repeats 1 --depth 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19 --format " + format +
+                                " --out " + out_,
+                            "timeout --foreground --preserve-status -s KILL 3 ");
+    EXPECT_NE(o.code, 0);
+    return contents(out_);
+  };
+  EXPECT_EQ(json::parse(killed("json"))["incomplete"], true);
+  const std::vector<std::string> lines = lines_of(killed("jsonl"));
   EXPECT_GE(lines.size(), 1u);
   EXPECT_LT(lines.size(), 20u);
   for (const std::string& line : lines) EXPECT_EQ(json::parse(line)["incomplete"], false);
