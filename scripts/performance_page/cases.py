@@ -78,7 +78,7 @@ def ratio_of_repeats(row, other):
 
 
 def timed_in_turns(row, other):
-    """Whether they differ in policy and budget alone, and come from one run."""
+    """Whether they differ in policy, budget and matrix products alone, and come from one run."""
     same = ("test", "depth", "batch", "threads", "key_type", "value_type")
     return row.path == other.path and all(row[field] == other[field] for field in same)
 
@@ -90,6 +90,17 @@ def gain_over_full(points, full):
         for one in points
         for other in full
         if timed_in_turns(one.row, other.row)
+    ]
+
+
+def pairs_of_products(rows):
+    """(ours, ggml's) for the rows that were timed with both kinds of matrix products, in turns."""
+    ggml = [row for row in rows if row.text("products") == "ggml"]
+    return [
+        (row, other)
+        for row in rows
+        for other in ggml
+        if row.text("products") == "own" and policy_of(row) == policy_of(other) and timed_in_turns(row, other)
     ]
 
 

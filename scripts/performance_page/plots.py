@@ -3,9 +3,21 @@ import math
 
 from matplotlib.ticker import FuncFormatter
 
-from cases import FULL, PEERS, crossing, gain_over_full, generation, lines_over, model_of, models, policy_of
+from cases import (
+    FULL,
+    PEERS,
+    crossing,
+    gain_over_full,
+    generation,
+    lines_over,
+    model_of,
+    models,
+    pairs_of_products,
+    policy_of,
+    ratio_of_repeats,
+)
 from style import INK, colours, count_text, draw_line, finished, log_axis, name_lines, panels, pyplot, SETTINGS
-from tables import NOTICEABLE, about, limit_cases, measured_kv, predicted
+from tables import NOTICEABLE, about, limit_cases, measured_kv, predicted, taking_turns
 
 MIB_PER_GIB = 1024
 
@@ -194,6 +206,23 @@ def short(rows):
     return figure
 
 
+def products(rows):
+    pairs = pairs_of_products(rows)
+    cases = [ours for ours, _ in pairs]
+    label = lambda row: f"{model_of(row)}, {row.text('test')}, {sequences(row)}"
+    figure, ax, heights = listed(cases, label)
+    shade_models(ax, cases, heights)
+    for (ours, ggml), y in zip(pairs, heights):
+        ratio = ratio_of_repeats(ours, ggml)
+        ax.plot([1, ratio], [y, y], color="#0072B2", linewidth=2.5, alpha=0.5)
+        ax.plot([ratio], [y], "o", color="#0072B2", markersize=6)
+    ax.axvline(1, color=INK, linewidth=1.2)
+    ax.set_xlim(left=0)
+    ax.set_xlabel("tokens/s with our products over those with ggml's (line: as fast)")
+    ax.set_title("Matrix products (pp: prompts, tg: generation)")
+    return figure
+
+
 def prediction(rows):
     cases = predicted(rows)
     figure, (ax,) = panels(1, width=6.2, height=5.2)
@@ -219,7 +248,7 @@ def prediction(rows):
 
 def stall(rows):
     cases = generation(rows)
-    label = lambda row: f"{model_of(row)}, {count_text(row.number('depth'))} seen, {policy_of(row)}"
+    label = lambda row: f"{model_of(row)}, {count_text(row.number('depth'))} seen, {policy_of(row)}, layers {taking_turns(row)}"
     figure, ax, heights = listed(cases, label)
     shown = (("median", "token_ms_p50", "o", INK), ("p99", "token_ms_p99", "D", "#0072B2"), ("slowest", "token_ms_max", "s", "#D55E00"))
     for case, y in zip(cases, heights):
@@ -263,6 +292,7 @@ DRAWN = {
     "batch": batch,
     "short": short,
     "limit": limit,
+    "products": products,
     "prediction": prediction,
     "stall": stall,
     "largest-batch": largest_batch,

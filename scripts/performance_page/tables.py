@@ -10,7 +10,9 @@ from cases import (
     lines_over,
     model_of,
     models,
+    pairs_of_products,
     policy_of,
+    ratio_of_repeats,
 )
 
 # A gain that is called one: more than the noise of the medians.
@@ -188,12 +190,17 @@ def prediction_table(rows):
     return table(titles, cells) + f"\n\nMedian of the errors without their signs: {typical:.0f} %."
 
 
+def taking_turns(row):
+    return "in turns" if row["staggered"] else "together"
+
+
 def stall_table(rows):
     cells = [
         [
             model_of(row),
             tokens(row.number("depth")),
             policy_of(row),
+            taking_turns(row),
             digits(row.number("token_ms_p50")),
             digits(row.number("token_ms_p90")),
             digits(row.number("token_ms_p99")),
@@ -204,7 +211,7 @@ def stall_table(rows):
         ]
         for row in generation(rows)
     ]
-    titles = ["model", "tokens seen", "cache", "median ms", "p90", "p99", "slowest", "slowest / median", "evicting / other", "eviction %"]
+    titles = ["model", "tokens seen", "cache", "layers evict", "median ms", "p90", "p99", "slowest", "slowest / median", "evicting / other", "eviction %"]
     return table(titles, cells)
 
 
@@ -241,6 +248,24 @@ def short_table(rows):
         for row in rows
     ]
     titles = ["model", "test", "sequences", "cache", "tokens/s", "libllama flash", "libllama plain", "times the faster"]
+    return table(titles, cells)
+
+
+def products_table(rows):
+    cells = [
+        [
+            model_of(ours),
+            ours.text("test"),
+            ours.number("batch"),
+            digits(ours.number("tokens_per_s")),
+            digits(ggml.number("tokens_per_s")),
+            f"{digits(ratio_of_repeats(ours, ggml))}x",
+            digits(ours.number("weights_mib")),
+            digits(ggml.number("weights_mib")),
+        ]
+        for ours, ggml in pairs_of_products(rows)
+    ]
+    titles = ["model", "test", "sequences", "tokens/s, our products", "ggml's", "times ggml's", "weights MiB", "ggml's"]
     return table(titles, cells)
 
 

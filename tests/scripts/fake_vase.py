@@ -27,6 +27,9 @@ def parse():
     app.add_argument("--peer", default="none")
     app.add_argument("--repeats", type=int, default=5)
     app.add_argument("--memory-mb", type=int)
+    app.add_argument("--products", default="own")
+    app.add_argument("--weights", default="q4_0")
+    app.add_argument("--kv-stagger", default="on")
     for flag in ("--peer-tokens", "--format", "--out"):
         app.add_argument(flag)
     for flag in ("--predict", "--sweep-batch"):
@@ -53,7 +56,7 @@ def speeds(options, weights, slot, batch, slots, seen):
     return ours, theirs["flash"], theirs["plain"], best and ours / best
 
 
-def row(options, test, depth, batch, policy, budget):
+def row(options, test, depth, batch, policy, budget, products):
     weights, layers = SHAPES.get(options.shape, (0.1e9, 30))
     seen = depth + int(test[2:])
     full = policy == "full"
@@ -64,12 +67,15 @@ def row(options, test, depth, batch, policy, budget):
         batch = max(0, int(room // (layers * KV_HEADS * capacity * (2 * ROW + META))))
     mib = layers * KV_HEADS * capacity * (2 * ROW + META) * max(batch, 1) / 2**20
     ours, flash, plain, ratio = speeds(options, weights, per_slot, batch, min(seen, capacity), seen) if batch else [None] * 4
+    if ours and products == "ggml":
+        ours /= 2
     step_ms = 1e3 * batch / ours if batch else None
     predicted = ours * 1.04 if options.predict and batch else None
     fields = {
         "date": "2026-01-02T03:04:05Z", "cpu": "Test Processor", "simd": "AVX3", "build": "0.1.0 (test)", "compiler": "clang 19.1.7",
         "model": f"{options.shape} (random weights)" if options.shape else "Tiny 135M Instruct", "fingerprint": "0123456789abcdef",
         "test": test, "depth": depth, "batch": batch, "threads": 2, "policy_name": policy, "budget": budget if not full else capacity,
+        "products": products, "staggered": options.kv_stagger == "on",
         "capacity": capacity, "key_type": "f16", "value_type": "f16", "repeats": options.repeats, "incomplete": False,
         "token_ms_p50": step_ms, "token_ms_p90": step_ms and 1.02 * step_ms, "token_ms_p99": step_ms and 1.1 * step_ms,
         "token_ms_max": step_ms and 1.2 * step_ms, "worst_over_median": 1.2, "evicting_over_other": None if full else 1.1,
@@ -95,7 +101,8 @@ def main():
     for depth, batch, test in itertools.product(integers(options.depth), integers(options.batch), tests):
         for policy in options.policy:
             budgets = integers(options.kv_budget)[:1] if policy == "full" else integers(options.kv_budget)
-            rows += [row(options, test, depth, batch, policy, budget) for budget in budgets]
+            products = ["own", "ggml"] if options.products == "both" else [options.products]
+            rows += [row(options, test, depth, batch, policy, *both) for both in itertools.product(budgets, products)]
     with open(options.out, "w", encoding="utf-8") as out:
         json.dump({"incomplete": False, "rows": rows}, out)
     print(f"{len(rows)} rows")
