@@ -67,6 +67,7 @@ void add_settings(ordered_json& json, const Row& row) {
   json["budget"] = row.memory.budget;
   json["buffer"] = row.memory.buffer;
   json["capacity"] = row.memory.capacity;
+  json["staggered"] = row.staggered;
   json["key_type"] = types.substr(0, comma);
   json["value_type"] = comma == std::string::npos ? types : types.substr(comma + 1);
   json["products"] = row.what.layout == model::WeightLayout::kOwn ? "own" : "ggml";

@@ -186,6 +186,8 @@ void CacheFlags::add_slots(CLI::App& app) {
       app, "--kv-layers", [this](const std::string& text) { parse_layers(text, options); },
       "budgets of layers: uniform, or pyramid:BETA, falling to (budget - buffer) / BETA + buffer in the last; BETA 20 when "
       "absent (uniform)");
+  add_choice<bool>(app, "--kv-stagger", options.stagger, {{"on", true}, {"off", false}},
+                   "layers evict at different steps, so that none stalls, or all in the same step (on)");
   add_call(
       app, "--kv-type",
       [this](const std::string& text) { parse_kv_type(text, options); },
@@ -225,15 +227,16 @@ Policy CacheFlags::parse_policy() const {
 }
 
 void CacheFlags::refuse_idle(const CLI::App& app, bool reads) const {
-  for (const char* flag : {"--kv-budget", "--kv-buffer", "--kv-period", "--kv-layers", "--protect", "--prefill", "--trigger",
-                           "--positions"}) {
+  for (const char* flag : {"--kv-budget", "--kv-buffer", "--kv-period", "--kv-layers", "--kv-stagger", "--protect", "--prefill",
+                           "--trigger", "--positions"}) {
     const CLI::Option* option = app.get_option_no_throw(flag);
     if (option && option->count() > 0) {
       const std::string_view name = flag;
       if (reads && name == "--kv-budget") continue;
       const std::string what = (reads ? "a policy that reads never evicts, so " : "--policy full never evicts, so ") +
                                std::string(name) + " does nothing; ";
-      const bool sizes = !reads && name != "--prefill" && name != "--trigger" && name != "--positions";
+      const bool sizes =
+          !reads && name != "--kv-stagger" && name != "--prefill" && name != "--trigger" && name != "--positions";
       fail(what + (sizes ? "use --ctx or --kv-budget-mb" : "leave it out"));
     }
   }

@@ -125,7 +125,7 @@ std::shared_ptr<PythonEngine> new_engine(std::shared_ptr<Model> model, const Pol
                                          int buffer, int period, const std::string& key_type,
                                          const std::string& value_type, const std::string& prefill, int max_prompt,
                                          const std::string& trigger, const std::string& positions,
-                                         const std::string& layer_budgets, float pyramid_beta, int context,
+                                         const std::string& layer_budgets, float pyramid_beta, bool stagger, int context,
                                          int sequences, int threads, int chunk, int logit_rows, const std::string& path,
                                          bool poison_free_rows, bool log_evictions) {
   const CacheOptions cache{
@@ -142,6 +142,7 @@ std::shared_ptr<PythonEngine> new_engine(std::shared_ptr<Model> model, const Pol
       .layer_budgets = choice<LayerBudgets>("layer_budgets", layer_budgets,
                                             {{"uniform", LayerBudgets::kUniform}, {"pyramid", LayerBudgets::kPyramid}}),
       .pyramid_beta = pyramid_beta,
+      .stagger = stagger,
       .context = context};
   const EngineOptions options{
       .sequences = sequences,
@@ -255,7 +256,7 @@ void bind_engine_class(nb::module_& module) {
            nb::arg("key_type") = "f16", nb::arg("value_type") = "f16", nb::arg("prefill") = "evicting",
            nb::arg("max_prompt") = cache.max_prompt, nb::arg("trigger") = "general", nb::arg("positions") = "text",
            nb::arg("layer_budgets") = "uniform", nb::arg("pyramid_beta") = cache.pyramid_beta,
-           nb::arg("context") = cache.context, nb::arg("sequences") = engine.sequences, nb::arg("threads") = engine.threads,
+           nb::arg("stagger") = cache.stagger, nb::arg("context") = cache.context, nb::arg("sequences") = engine.sequences, nb::arg("threads") = engine.threads,
            nb::arg("chunk") = engine.chunk, nb::arg("logit_rows") = engine.logit_rows, nb::arg("path") = "fused",
            nb::arg("poison_free_rows") = false, nb::arg("log_evictions") = false)
       .def("submit", &submit, nb::arg("prompt"), nb::kw_only(), nb::arg("temperature") = session.sampling.temperature,

@@ -32,10 +32,9 @@ struct WatchedRig {
     rig.read_prompts(tokens, on_chunk);
   }
   void step() {
-    const int64_t evictions = rig.sequence().evictions;
     slots += rig.next_slots();
+    evicts.push_back(rig.evicts_next());
     rig.step();
-    evicts.push_back(rig.sequence().evictions > evictions);
   }
 };
 
@@ -147,6 +146,7 @@ Row GroupRun::row_of(const Test& test, size_t index) const {
           .repeats = options_.repeats,
           .threads = threads_,
           .chunk = options_.engine.chunk,
+          .staggered = plan.attention.schedule.staggered(),
           .memory = memory,
           .weight_bytes = bytes.resident,
           .compute_bytes = rigs_[index]->compute_bytes(),

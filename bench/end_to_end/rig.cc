@@ -109,7 +109,10 @@ void Rig::fill_layer(int layer) {
 }
 
 int Rig::next_slots() const {
-  const int slots = sequence().used + 1;
+  const Sequence& s = sequence();
+  int64_t used = 0;
+  for (int layer = 0; layer < plan_.cache.layers; ++layer) used += plan_.attention.schedule.held(s, layer, s.seen).used;
+  const int slots = static_cast<int>(used / plan_.cache.layers) + 1;
   return plan_.memory.read > 0 ? std::min(slots, plan_.memory.read) : slots;
 }
 

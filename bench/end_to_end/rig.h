@@ -50,6 +50,8 @@ class Rig {
   const Sequence& sequence() const { return sequences_[0]; }
   // Slots that a head attends over in the next step; the mean, when layers differ.
   int next_slots() const;
+  // Whether any layer evicts in it.
+  bool evicts_next() const { return plan_.attention.schedule.evicts_next(sequence()); }
   EvictionTimes eviction_times() const { return attention_->eviction_times(); }
   uint64_t compute_bytes() const { return forward_.compute_bytes(); }
 

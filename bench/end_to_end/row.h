@@ -23,6 +23,7 @@ struct Row {
   int repeats = 0;  // asked for; fewer are there when the run was interrupted
   int threads = 0;  // that ran
   int chunk = 0;    // prompt tokens per step, all sequences together
+  bool staggered = false;  // layers evict at different steps
   MemoryPlan memory;
   uint64_t weight_bytes = 0, compute_bytes = 0;  // resident beside the cache
   uint64_t memory_limit = 0;                     // bytes that the batch had to fit, 0 = none

@@ -47,6 +47,9 @@ struct CacheOptions {
   Positions positions = Positions::kText;
   LayerBudgets layer_budgets = LayerBudgets::kUniform;  // kPyramid: only with kEvicting, kGeneral and share=head
   float pyramid_beta = 20;       // of kPyramid: the last layer keeps (M - R) / beta beside its buffer; 1 to 1000, 1 = uniform
+  bool stagger = true;           // from the second eviction of a sequence on, layers evict at different steps, spread evenly over
+                                 // the period, so that no step stalls; false = all in the same step. Only with kGeneral,
+                                 // kUniform, share=head and a period of at least R; elsewhere it changes nothing
   int context = 0;               // positions a sequence may reach, at most 16,777,216; 0 = 1,048,576. Costs no memory,
                                  // except with policies that never evict: there it is the capacity, and
                                  // 0 = trained context.

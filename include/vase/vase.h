@@ -208,6 +208,8 @@ typedef struct vase_cache_options {
                         * context */
   int32_t layer_budgets; /* VASE_LAYERS_...; with a pyramid M falls from the first layer to the last, and is the mean */
   float pyramid_beta;  /* 20: the last layer keeps (M - R) / beta beside its buffer */
+  int32_t stagger;     /* 0 or 1; 1: from the second eviction of a sequence on, layers evict at different steps, so that none
+                        * stalls. Only with the general trigger, equal budgets, share=head and a period of at least R */
 } vase_cache_options;
 
 /* Performance and diagnosis. */
@@ -270,7 +272,7 @@ typedef struct vase_session vase_session;
 
 typedef struct vase_counters {
   int64_t tokens_seen; /* prompt and generated tokens in the cache's past */
-  int64_t slots_used;  /* per layer and KV head */
+  int64_t slots_used;  /* per layer and KV head; of the first layer, where layers evict at different steps */
   int64_t evicted;     /* tokens dropped so far, per layer and KV head */
   int64_t evictions;   /* times that a head has evicted */
   int64_t first_eviction; /* tokens seen at the first of them; 0 = not yet */

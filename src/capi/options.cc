@@ -21,6 +21,7 @@ vase_cache_options cache_defaults() {
   o.context = d.context;
   o.layer_budgets = static_cast<int32_t>(d.layer_budgets);
   o.pyramid_beta = d.pyramid_beta;
+  o.stagger = d.stagger;
   return o;
 }
 
@@ -80,6 +81,7 @@ CacheOptions cache_options(const vase_cache_options* given) {
           .positions = checked_enum<Positions>(o.positions, VASE_POSITIONS_CACHE, "positions"),
           .layer_budgets = checked_enum<LayerBudgets>(o.layer_budgets, VASE_LAYERS_PYRAMID, "layer_budgets"),
           .pyramid_beta = o.pyramid_beta,
+          .stagger = o.stagger != 0,
           .context = o.context};
 }
 

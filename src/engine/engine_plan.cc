@@ -72,6 +72,14 @@ void check_options(const ModelShape& shape, const Policy& policy, const CacheOpt
   if (cache.trigger == Trigger::kParity) check_parity(cache);
 }
 
+// Whether layers evict at different steps. Heads that share across a step evict at its end, so that prompts would be cut where
+// any layer evicts; unequal budgets lie apart by themselves; with a period below R a longer one cannot follow a shorter one
+// (KeepPlan::next_candidates).
+bool staggers(const Policy& policy, const CacheOptions& cache) {
+  return cache.stagger && policy.evicts() && policy.share == Share::kHead && cache.trigger == Trigger::kGeneral &&
+         cache.layer_budgets == LayerBudgets::kUniform && period_of(cache) >= cache.buffer;
+}
+
 // Slots per head that a layer with this budget needs.
 int capacity_for(const Policy& policy, const CacheOptions& cache, int budget) {
   if (!policy.evicts()) return budget;
@@ -115,11 +123,12 @@ EnginePlan plan_for(const ModelShape& shape, const Policy& policy, const CacheOp
   const int buffer = policy.evicts() ? cache.buffer : 0, period = policy.evicts() ? period_of(cache) : 0;
   plan.attention = {.path = engine.path == AttentionPath::kFused ? kernels::Path::kFused : kernels::Path::kReference,
                     .schedule = {policy.evicts(), budgets, buffer, period, cache.trigger},
-                    .eviction = {&policy, budgets, buffer, period, shape.group(), cache.positions},
+                    .eviction = {&policy, budgets, buffer, shape.group(), cache.positions},
                     .threads = engine.threads > 0 ? engine.threads : physical_cores(),
                     .max_run = std::min(engine.chunk, plan.cache.capacity),
                     .max_candidates = policy.evicts() ? plan.cache.capacity - buffer : 0,
                     .log = engine.log_evictions};
+  if (staggers(policy, cache)) plan.attention.schedule.leads = staggered_leads(shape.layers, period);
   plan.memory = {.layers = shape.layers,
                  .kv_heads = shape.kv_heads,
                  .sequences = engine.sequences,

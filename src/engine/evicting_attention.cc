@@ -135,7 +135,7 @@ void EvictingAttention::run_unit(const model::LayerInputs& in, const Unit& unit)
     token += run.tokens;
     if (run.evict && share(setup_) == Share::kHead) {
       const HeadOf one{in.layer, unit.kv_head, head};
-      evict({&sequence, sequence.seen + token, run.candidates}, {&one, 1}, *threads_[in.ith]);
+      evict({&sequence, sequence.seen + token, run.candidates, run.next_candidates}, {&one, 1}, *threads_[in.ith]);
     }
   }
 }
@@ -176,7 +176,8 @@ void EvictingAttention::run_split(const model::LayerInputs& in) {
     slot_attention_finish(setup_.path, args, scratch(i));
     if (run.evict && share(setup_) == Share::kHead) {
       const HeadOf one{in.layer, u.kv_head, head_of(u)};
-      evict({u.span->sequence, u.span->sequence->seen + 1, run.candidates}, {&one, 1}, *threads_[in.ith]);
+      evict({u.span->sequence, u.span->sequence->seen + 1, run.candidates, run.next_candidates}, {&one, 1},
+            *threads_[in.ith]);
     }
   }
 }
@@ -196,7 +197,7 @@ void EvictingAttention::end_step() {
   for (const Span& span : spans_) {
     const Sequence& sequence = *span.sequence;
     const Schedule::Run run = setup_.schedule.next_run(sequence, span.tokens);
-    if (run.evict) evict_shared({&sequence, sequence.seen + span.tokens, run.candidates});
+    if (run.evict) evict_shared({&sequence, sequence.seen + span.tokens, run.candidates, run.next_candidates});
   }
 }
 

@@ -160,7 +160,7 @@ void evict_heads(const EvictionSetup& setup, const EvictionEvent& event, std::sp
   }
   const int layer = heads[0].layer;
   const std::span<uint32_t> kept = std::span(scratch.kept).first(setup.keep(layer));
-  KeepPlan plan{.kept = kept, .candidates = event.candidates, .next_candidates = setup.next_candidates(layer)};
+  KeepPlan plan{.kept = kept, .candidates = event.candidates, .next_candidates = event.next_candidates};
   std::exception_ptr error;
   try {
     setup.policy->plan_shared(std::span(scratch.views).first(heads.size()),

@@ -20,13 +20,11 @@ struct EvictionSetup {
   const Policy* policy = nullptr;
   std::vector<int> budgets;    // [layers] M
   int buffer = 0;              // R
-  int period = 0;              // tokens from one eviction to the next
   int group = 1;               // G
   Positions positions = Positions::kText;
   Rope rope = {};              // of the model; for policies that need it, and for Positions::kCache
 
-  int keep(int layer) const { return budgets[layer] - buffer; }                      // K
-  int next_candidates(int layer) const { return budgets[layer] + period - buffer; }  // C of every eviction but the first
+  int keep(int layer) const { return budgets[layer] - buffer; }  // K
 };
 
 // Metadata of one head's candidates in logical order; only what the policy needs has room.
@@ -66,8 +64,9 @@ struct HeadOf {
 // What one eviction is about.
 struct EvictionEvent {
   const Sequence* sequence = nullptr;
-  int64_t seen = 0;    // tokens seen
-  int candidates = 0;  // C: the first slots in logical order
+  int64_t seen = 0;         // tokens seen
+  int candidates = 0;       // C: the first slots in logical order
+  int next_candidates = 0;  // C of the next eviction
 };
 
 // `heads` evict alike, and have equal budgets; most often it is one. Appends the kept positions of each, in logical order, to `records` when it is

@@ -6,36 +6,49 @@
 
 namespace vase {
 
-int Schedule::period_end(const Sequence& sequence, int layer, int used, int64_t seen) const {
-  if (!evicts) return kNever;
-  // A dense prompt occupies the slots [0, P) before anything can fire.
-  const bool in_dense_prompt = sequence.dense_prefill && seen < sequence.prompt_tokens;
-  return next_eviction(trigger, in_dense_prompt ? sequence.prompt_tokens : used, budgets[layer], period);
+// A dense prompt occupies the slots [0, P) before anything can fire.
+int64_t Schedule::first_eviction(const Sequence& sequence, int layer) const {
+  const int prompt = sequence.dense_prefill ? sequence.prompt_tokens : 0;
+  return vase::next_eviction(trigger, prompt, budgets[layer], period);
+}
+
+int64_t Schedule::next_eviction(const Sequence& sequence, int layer, int64_t seen) const {
+  const int64_t first = first_eviction(sequence, layer);
+  if (seen < first) return first;
+  const int64_t second = first + period - (staggered() ? leads[layer] : 0);
+  return seen < second ? second : second + ((seen - second) / period + 1) * period;
 }
 
 Schedule::Run Schedule::next_run(const Sequence& sequence, int layer, int used, int64_t seen, int tokens) const {
-  const int end = period_end(sequence, layer, used, seen);
-  if (end == kNever) return {tokens, false, 0};
-  int limit = tokens;
-  if (sequence.dense_prefill && seen < sequence.prompt_tokens) {
-    limit = static_cast<int>(std::min<int64_t>(limit, sequence.prompt_tokens - seen));
+  if (!evicts) return {tokens, false, 0, 0};
+  const int64_t end = next_eviction(sequence, layer, seen);
+  const int left = static_cast<int>(end - seen), after = static_cast<int>(next_eviction(sequence, layer, end) - end);
+  return {std::min(tokens, left), tokens >= left, used + left - buffer, budgets[layer] + after - buffer};
+}
+
+bool Schedule::evicts_next(const Sequence& sequence) const {
+  if (!evicts) return false;
+  for (int layer = 0; layer < static_cast<int>(budgets.size()); ++layer) {
+    if (next_eviction(sequence, layer, sequence.seen) == sequence.seen + 1) return true;
   }
-  const int run = std::min(limit, end - used);
-  return {run, used + run == end, end - buffer};
+  return false;
 }
 
 Schedule::Held Schedule::held(const Sequence& sequence, int layer, int64_t seen) const {
-  const int prompt = sequence.dense_prefill ? sequence.prompt_tokens : 0;
-  const int first = evicts ? next_eviction(trigger, prompt, budgets[layer], period) : kNever;
-  if (seen < first) return {static_cast<int>(seen), 0, 0};
-  const int64_t since = seen - first;
-  return {budgets[layer] + static_cast<int>(since % period), 1 + since / period, first};
+  if (!evicts || seen < first_eviction(sequence, layer)) return {static_cast<int>(seen), 0, 0};
+  const int64_t first = first_eviction(sequence, layer);
+  const int64_t second = next_eviction(sequence, layer, first);
+  if (seen < second) return {budgets[layer] + static_cast<int>(seen - first), 1, first};
+  const int64_t since = seen - second;
+  return {budgets[layer] + static_cast<int>(since % period), 2 + since / period, first};
 }
 
+// Staggered layers differ by less than one eviction, and all begin together: the first one, which nothing moves, stands for
+// them.
 void Schedule::advance(Sequence& sequence, int tokens) const {
   sequence.seen += tokens;
   int64_t used = 0, evictions = 0, first = 0;
-  const auto layers = static_cast<int>(budgets.size());
+  const auto layers = staggered() ? 1 : static_cast<int>(budgets.size());
   for (int layer = 0; layer < layers; ++layer) {
     const Held one = held(sequence, layer, sequence.seen);
     used += one.used;
@@ -45,6 +58,12 @@ void Schedule::advance(Sequence& sequence, int tokens) const {
   sequence.used = static_cast<int>(used / layers);
   sequence.evictions = (evictions + layers - 1) / layers;
   sequence.first_eviction = first;
+}
+
+std::vector<int> staggered_leads(int layers, int period) {
+  std::vector<int> leads(layers);
+  for (int layer = 0; layer < layers; ++layer) leads[layer] = static_cast<int>(int64_t(layer) * period / layers);
+  return leads;
 }
 
 }  // namespace vase

@@ -1,8 +1,8 @@
 // When the heads of a layer evict, as a function of the tokens seen alone: every head of a layer follows the same schedule,
-// and so do all layers whose budgets are equal.
+// and so do all layers whose budgets and leads are equal.
 #pragma once
 
-#include <climits>
+#include <cstdint>
 #include <vector>
 
 #include "engine/sequence.h"
@@ -10,31 +10,39 @@
 
 namespace vase {
 
-inline constexpr int kNever = INT_MAX;
-
 struct Schedule {
   bool evicts = false;
-  std::vector<int> budgets;    // [layers] M
-  int buffer = 0;              // R
-  int period = 0;              // tokens from one eviction to the next
+  std::vector<int> budgets;  // [layers] M
+  int buffer = 0;            // R
+  int period = 0;            // E, tokens from one eviction to the next
   Trigger trigger = Trigger::kGeneral;
+  // [layers], or empty for zeros: tokens by which the second eviction of a layer, and so all that follow, comes early. From 0
+  // to E - 1, so that a period is never longer than E.
+  std::vector<int> leads = {};
 
-  // Slots used at which the running period of a layer ends, seen from `used` slots with `seen` tokens in the past. For the
-  // tokens of a dense prompt this is the first eviction after the prompt, although none fires before its end.
-  int period_end(const Sequence& sequence, int layer, int used, int64_t seen) const;
+  bool staggered() const { return !leads.empty(); }
+
+  // Tokens seen at the first eviction of a layer, and at the next one after `seen` tokens. Must evict.
+  int64_t first_eviction(const Sequence& sequence, int layer) const;
+  int64_t next_eviction(const Sequence& sequence, int layer, int64_t seen) const;
 
   // Tokens out of `tokens` that can be appended before the heads of a layer must stop to evict, and whether they evict then.
+  // They use `used` slots, with `seen` tokens in the past.
   struct Run {
     int tokens = 0;
     bool evict = false;
-    int candidates = 0;  // C of the period that these tokens belong to
+    int candidates = 0;       // C of the period that these tokens belong to
+    int next_candidates = 0;  // C of the period behind it
   };
   Run next_run(const Sequence& sequence, int layer, int used, int64_t seen, int tokens) const;
 
-  // The next run of all layers, whose budgets must be equal.
+  // The next run of all layers, which must evict together.
   Run next_run(const Sequence& sequence, int tokens) const {
     return next_run(sequence, 0, sequence.used, sequence.seen, tokens);
   }
+
+  // Whether any layer evicts with the next token.
+  bool evicts_next(const Sequence& sequence) const;
 
   // What a head of a layer holds when so many tokens have been seen.
   struct Held {
@@ -47,5 +55,8 @@ struct Schedule {
   // Moves the counters over `tokens` new tokens.
   void advance(Sequence& sequence, int tokens) const;
 };
+
+// Leads that spread the evictions of the layers evenly over a period; the first layer has none.
+std::vector<int> staggered_leads(int layers, int period);
 
 }  // namespace vase

@@ -37,6 +37,37 @@ static void small_cache(vase_cache_options* cache, vase_engine_options* options)
   options->log_evictions = 1;
 }
 
+/* Tokens seen at the second eviction of the second of two layers. */
+static int64_t second_eviction(const vase_model* model, int32_t stagger) {
+  vase_cache_options cache;
+  vase_engine_options options;
+  vase_engine* engine = NULL;
+  vase_session* session = NULL;
+  vase_session_options text;
+  vase_policy* policy = parsed("vase-attnv");
+  vase_eviction eviction;
+  int32_t prompt[70], left = 1;
+  int64_t seen = 0;
+  size_t i;
+  for (i = 0; i < 70; ++i) prompt[i] = 'a';
+  small_cache(&cache, &options);
+  CHECK(cache.stagger == 1);
+  cache.stagger = stagger;
+  vase_session_options_init(&text, sizeof text);
+  text.max_tokens = 1;
+  CHECK(vase_engine_new(model, policy, &cache, &options, &engine) == VASE_OK);
+  CHECK(vase_engine_submit(engine, prompt, 70, &text, &session) == VASE_OK);
+  while (left > 0) CHECK(vase_engine_step(engine, NULL, NULL, &left) == VASE_OK);
+  for (i = 0; i < vase_session_eviction_count(session); ++i) {
+    CHECK(vase_session_eviction(session, i, &eviction, sizeof eviction) == VASE_OK);
+    if (eviction.layer == 1 && eviction.number == 1) seen = eviction.seen;
+  }
+  vase_session_free(session);
+  vase_engine_free(engine);
+  vase_policy_free(policy);
+  return seen;
+}
+
 static void test_memory(const char* path, const vase_engine* engine) {
   vase_cache_options cache;
   vase_engine_options options;
@@ -193,6 +224,7 @@ void test_with_model(const char* path) {
   if (!model) return;
   test_model(model);
   test_failing_scorer(model);
+  CHECK(second_eviction(model, 1) == 44 && second_eviction(model, 0) == 48);
   small_cache(&cache, &options);
   CHECK_FAILS(vase_engine_new(NULL, policy, &cache, &options, &engine), VASE_USAGE, "model is NULL");
   CHECK(vase_engine_new(model, policy, &cache, &options, &engine) == VASE_OK);

@@ -157,10 +157,10 @@ TEST_F(Cli, ProtectAddsRulesAndMayBeRepeated) {
 
 TEST_F(Cli, FullTakesNoFlagsOfEviction) {
   for (const std::string flag :
-       {"--kv-budget 300", "--kv-buffer 32", "--kv-period 8", "--kv-layers pyramid", "--protect prompt", "--prefill dense", "--trigger parity",
-        "--positions cache"}) {
+       {"--kv-budget 300", "--kv-buffer 32", "--kv-period 8", "--kv-layers pyramid", "--protect prompt", "--kv-stagger off",
+        "--prefill dense", "--trigger parity", "--positions cache"}) {
     const std::string name = flag.substr(0, flag.find(' '));
-    if (name == "--prefill" || name == "--trigger" || name == "--positions") {
+    if (name == "--kv-stagger" || name == "--prefill" || name == "--trigger" || name == "--positions") {
       expect_usage_error(run("--policy full " + flag), {name, "never evicts", "leave it out"});
       continue;
     }
@@ -197,6 +197,29 @@ TEST_F(Cli, PeriodAndPositions) {
   expect_usage_error(run("--kv-period 0"), {"--kv-period", "1 to 65536"});
   expect_usage_error(run("--positions absolute"), {"--positions", "text", "cache"});
   expect_usage_error(run("--positions cache --policy 'random order=score'"), {"order=position"});
+}
+
+// Tokens seen at the evictions of each of the two layers.
+TEST_F(Cli, LayersEvictAtDifferentStepsUnlessToldOtherwise) {
+  const auto evictions = [&](const std::string& flags) {
+    const std::string log = test::temporary_path(".jsonl");
+    const Outcome o = run("--json --temp 0 --max-tokens 180 --kv-budget 70 --kv-buffer 32 --log-evictions " + log + flags);
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(nlohmann::json::parse(o.out)["counters"]["evictions"], 3);
+    std::vector<std::vector<int>> seen(2);
+    std::ifstream in(log);
+    for (std::string line; std::getline(in, line);) {
+      const nlohmann::json record = nlohmann::json::parse(line);
+      if (record["kv_head"] == 0) seen.at(record["layer"].get<int>()).push_back(record["seen"]);
+    }
+    std::remove(log.c_str());
+    return seen;
+  };
+  using Seen = std::vector<std::vector<int>>;
+  EXPECT_EQ(evictions(""), (Seen{{102, 134, 166}, {102, 118, 150}}));
+  EXPECT_EQ(evictions(" --kv-stagger on"), (Seen{{102, 134, 166}, {102, 118, 150}}));
+  EXPECT_EQ(evictions(" --kv-stagger off"), (Seen{{102, 134, 166}, {102, 134, 166}}));
+  expect_usage_error(run("--kv-stagger maybe"), {"--kv-stagger", "on", "off"});
 }
 
 TEST_F(Cli, BudgetsThatFallOverTheLayers) {

@@ -66,7 +66,9 @@ class Driver {
       spans.push_back({sequences[i], tokens, counts[i]});
       tokens += counts[i];
     }
+    before();
     attention_.begin_step(spans);
+    after();
     std::vector<float> q, k, v, out(size_t(tokens) * hq * d);
     for (int layer = 0; layer < fake_.shape.layers; ++layer) {
       q.clear(), k.clear(), v.clear();
@@ -85,12 +87,16 @@ class Driver {
       std::vector<std::thread> workers;
       for (int ith = 0; ith < threads; ++ith) {
         workers.emplace_back([&, ith] {
+          before();
           attention_.attend({layer, tokens, q.data(), k.data(), v.data(), out.data(), ith, threads});
+          after();
         });
       }
       for (std::thread& w : workers) w.join();
     }
+    before();
     attention_.end_step();
+    after();
     std::vector<std::vector<float>> outputs;
     for (size_t i = 0; i < sequences.size(); ++i) {
       const size_t first = size_t(spans[i].first) * hq * d;
@@ -99,6 +105,9 @@ class Driver {
     }
     return outputs;
   }
+
+  // Called around the attention's own work, on the thread that does it.
+  std::function<void()> before = [] {}, after = [] {};
 
   HeadSlots head(int layer, int slot, int kv_head) { return cache_.head(layer, slot, kv_head); }
   std::vector<int32_t> kept(int layer, int slot, int kv_head) {

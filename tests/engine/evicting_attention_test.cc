@@ -51,27 +51,35 @@ TEST(EvictingAttention, CountersAndPositions) {
   EXPECT_EQ(s.used, 108);
   EXPECT_EQ(s.evictions, 6);
   for (int layer = 0; layer < 2; ++layer) {
+    const int used = layer == 0 ? 108 : 124;  // the last evictions came with tokens 288 and 272
     for (int h = 0; h < 2; ++h) {
-      EXPECT_EQ(driver.head(layer, 0, h).used(), 108);
+      EXPECT_EQ(driver.head(layer, 0, h).used(), used);
       EXPECT_EQ(driver.head(layer, 0, h).evictions(), 6);
       const auto kept = driver.kept(layer, 0, h);
       EXPECT_TRUE(std::ranges::is_sorted(kept));
       EXPECT_EQ(kept.back(), 299);
       for (int i = 0; i < 4; ++i) EXPECT_EQ(kept[i], i) << "a sink was lost";
-      for (int i = 0; i < 44; ++i) EXPECT_EQ(kept[108 - 44 + i], 256 + i) << "the newest were lost";
+      for (int i = 64; i < used; ++i) EXPECT_EQ(kept[i], 300 - used + i) << "the newest were lost";
     }
   }
 }
 
 TEST(EvictingAttention, HeldSlotsFollowTheFormula) {
-  for (const auto [m, r] : {std::pair{96, 32}, {100, 48}, {64, 1}, {37, 7}}) {
-    Driver driver(FakeModel{}, "random", budget(m, r), {.threads = 1});
-    Sequence s = driver.start(0, 0, 1);
-    for (int t = 1; t <= 400; ++t) {
-      driver.step({&s}, {1});
-      EXPECT_EQ(s.used, t < m + r ? t : m + (t - m) % r);
-      EXPECT_EQ(s.evictions, t < m + r ? 0 : 1 + (t - m - r) / r);
-      ASSERT_EQ(driver.head(1, 0, 1).used(), s.used);
+  for (const bool stagger : {true, false}) {
+    for (const auto [m, r] : {std::pair{96, 32}, {100, 48}, {64, 1}, {37, 7}}) {
+      CacheOptions cache = budget(m, r);
+      cache.stagger = stagger;
+      Driver driver(FakeModel{}, "random", cache, {.threads = 1});
+      const int second = m + r + (stagger ? r - r / 2 : r);  // eviction of the second layer
+      Sequence s = driver.start(0, 0, 1);
+      for (int t = 1; t <= 400; ++t) {
+        driver.step({&s}, {1});
+        EXPECT_EQ(s.used, t < m + r ? t : m + (t - m) % r);
+        EXPECT_EQ(s.evictions, t < m + r ? 0 : 1 + (t - m - r) / r);
+        ASSERT_EQ(driver.head(0, 0, 1).used(), s.used);
+        ASSERT_EQ(driver.head(1, 0, 1).used(), t < m + r ? t : t < second ? t - r : m + (t - second) % r);
+        ASSERT_EQ(driver.head(1, 0, 1).evictions(), t < m + r ? 0 : t < second ? 1 : 2 + (t - second) / r);
+      }
     }
   }
 }
@@ -242,11 +250,11 @@ TEST(EvictingAttention, MassIsTheWindowScore) {
   Sequence s = driver.start(0, 0, 1);
   feed(driver, s, m + r + 2 * r - 1, 1);  // one token before the third eviction
   for (int kv_head = 0; kv_head < 2; ++kv_head) {
-    HeadSlots head = driver.head(1, 0, kv_head);
+    HeadSlots head = driver.head(0, 0, kv_head);
     ASSERT_EQ(head.used(), m + r - 1);
     std::vector<float> queries;
     for (int64_t p = s.seen - (r - 1); p < s.seen; ++p) {
-      const auto q = driver.fake().row(0, p, 1, 0, 4 * d);
+      const auto q = driver.fake().row(0, p, 0, 0, 4 * d);
       queries.insert(queries.end(), q.begin() + kv_head * group * d, q.begin() + (kv_head + 1) * group * d);
     }
     RowsView keys = head.keys();  // the first m slots are the candidates
@@ -352,11 +360,14 @@ TEST(EvictingAttention, LogsEveryEviction) {
   Sequence s = driver.start(0, 0, 1);
   driver.step({&s}, {100});
   const auto log = driver.attention().take_log();
-  ASSERT_EQ(log.size(), 3u * 2 * 2 + 0u);  // evictions at 64, 80 and 96
+  ASSERT_EQ(log.size(), 3u * 2 * 2);
   EXPECT_EQ(log.front().record.eviction, 0);
-  for (const auto& entry : log) {
-    EXPECT_EQ(entry.record.kept.size(), 48u);
-    EXPECT_EQ(entry.record.kept.back(), 63 + 16 * entry.record.eviction);
+  const int seen[2][3] = {{64, 80, 96}, {64, 72, 88}};
+  for (const auto& [sequence, record] : log) {
+    EXPECT_EQ(record.seen, seen[record.layer][record.eviction]);
+    EXPECT_EQ(record.candidates, record.layer == 1 && record.eviction == 1 ? 40 : 48);
+    EXPECT_EQ(record.kept.size(), 48u);
+    EXPECT_EQ(record.kept.back(), record.seen - 1);
   }
   EXPECT_TRUE(driver.attention().take_log().empty());
 }

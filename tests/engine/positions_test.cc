@@ -101,7 +101,7 @@ TEST(CachePositions, EqualTheOriginalRule) {
       CacheIndexAttention original(weights->hparams(), rope.view(), 40, period);
       const auto want = test::forced_logits(weights, original, text, 1, 1);
       CacheOptions cache{.budget = 40, .buffer = 16, .period = period, .key_type = RowType::kF32,
-                         .value_type = RowType::kF32, .positions = Positions::kCache};
+                         .value_type = RowType::kF32, .positions = Positions::kCache, .stagger = false};
       const auto got = engine_logits(file, cache, text);
       ASSERT_EQ(got.size(), want.size());
       const double size = std::abs(*std::ranges::max_element(want, {}, [](float x) { return std::abs(x); }));
@@ -118,7 +118,8 @@ TEST(CachePositions, TextPositionsStayKnown) {
                                           1, 0.5f, 0.2f, 0.05f, 0.02f, 0.005f, 0.002f, 2e-4f};
   const Rope rope{.frequencies = frequencies};
   test::Driver driver(test::FakeModel{}, Policy::parse("streaming"),
-                      {.budget = 24, .buffer = 8, .period = 8, .key_type = RowType::kF32, .positions = Positions::kCache},
+                      {.budget = 24, .buffer = 8, .period = 8, .key_type = RowType::kF32, .positions = Positions::kCache,
+                       .stagger = false},
                       {.threads = 1}, rope);
   Sequence s = driver.start(0, 0, 1);
   driver.step({&s}, {24 + 3 * 8});
@@ -143,7 +144,8 @@ TEST(CachePositions, DriftStaysSmall) {
   const Rope rope{.frequencies = frequencies};
   for (const auto& [type, limit] : {std::pair{RowType::kF16, 0.03}, {RowType::kF32, 1e-4}}) {
     test::Driver driver(test::FakeModel{}, Policy::parse("streaming"),
-                        {.budget = 24, .buffer = 8, .period = 8, .key_type = type, .positions = Positions::kCache},
+                        {.budget = 24, .buffer = 8, .period = 8, .key_type = type, .positions = Positions::kCache,
+                         .stagger = false},
                         {.threads = 1, .chunk = 4096}, rope);
     Sequence s = driver.start(0, 0, 1);
     while (s.seen < 24 + 8000) driver.step({&s}, {8});

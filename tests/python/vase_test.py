@@ -191,6 +191,17 @@ class EngineTest(unittest.TestCase):
             pass
         self.assertEqual(session.counters.first_eviction, 22)
 
+    def test_layers_evict_at_different_steps(self):
+        def seen(layer, **options):
+            session = self.engine(log_evictions=True, **options).submit(PROMPT, max_tokens=60, ignore_eos=True)
+            for _ in session:
+                pass
+            return [record.seen for record in session.evictions if record.layer == layer and record.kv_head == 0]
+
+        self.assertEqual(seen(0), [40, 48, 56, 64, 72, 80])
+        self.assertEqual(seen(1), [40, 44, 52, 60, 68, 76, 84])
+        self.assertEqual(seen(1, stagger=False), seen(0))
+
     def test_a_scorer_that_raises_leaves_the_engine_sound(self):
         scorer = Failing()
         engine = self.engine(vase.Policy("score=uniform").with_scorer(scorer))
