@@ -10,7 +10,8 @@
 
 namespace {
 
-thread_local bool counting = false;
+// volatile: compilers take it that operator new does not look at variables of the program.
+thread_local volatile bool counting = false;
 std::atomic<int> allocations{0};
 
 void count() {
@@ -22,6 +23,7 @@ void count() {
 // operator new and std::vector end here. A sanitizer has these functions for itself.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #if !defined(__has_feature) || !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#pragma GCC visibility push(default)  // for the C++ library, which is another object
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
@@ -50,6 +52,7 @@ int posix_memalign(void** result, size_t alignment, size_t size) {
   return *result ? 0 : 12;  // ENOMEM
 }
 }
+#pragma GCC visibility pop
 #endif
 #endif
 
@@ -77,7 +80,7 @@ TEST(Allocation, IsCounted) {
   if (test::sanitized()) GTEST_SKIP() << "a sanitizer allocates in its own way";
   allocations = 0;
   counting = true;
-  std::vector<float>* volatile kept = new std::vector<float>(100);  // volatile: must not be optimised away
+  std::vector<float>* volatile kept = new std::vector<float>(100);  // volatile: must not be left out
   delete kept;
   counting = false;
   EXPECT_EQ(allocations, 2);
