@@ -53,10 +53,12 @@ TEST_F(Runner, MeasuresEveryTest) {
   EXPECT_EQ(generation.seen, 132);  // every repeat begins at the depth
   EXPECT_EQ(generation.step_s.size(), 2u * 32);
   EXPECT_EQ(generation.limit_fractions.size(), 2u);
-  // 100 tokens seen: 64 + 16 slots were full at 80 and 96, so 68 are held; evictions come at 112 and 128.
+  // 100 tokens seen: 64 + 16 slots were full at 80 and 96, so 68 are held; evictions come at 112 and 128,
+  // and in the second layer at 104 and 120.
+  EXPECT_TRUE(generation.staggered);
   EXPECT_EQ(generation.evictions, 2 * 2);
-  EXPECT_EQ(std::ranges::count(generation.step_evicts, 1), 2 * 2);
-  EXPECT_TRUE(generation.step_evicts[11]);
+  EXPECT_EQ(std::ranges::count(generation.step_evicts, 1), 2 * 4);
+  EXPECT_TRUE(generation.step_evicts[3] && generation.step_evicts[11]);
   EXPECT_NEAR(generation.slots, 72.5, 1e-9);  // 65 to 80, each as often
   EXPECT_GT(generation.scoring_s, 0);
   EXPECT_GT(generation.compaction_s, 0);
