@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "kernels/slot_attention/slot_attention.h"
+#include "kernels/path.h"
 #include "vase/rows.h"
 
 namespace vase::kernels {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "kernels/slot_attention/slot_attention.h"
+#include "kernels/path.h"
 #include "vase/rows.h"
 
 namespace vase::kernels {

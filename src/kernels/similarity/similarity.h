@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/slot_attention/slot_attention.h"
+#include "kernels/path.h"
 #include "vase/rows.h"
 
 namespace vase::kernels {
