@@ -19,6 +19,7 @@ needed_packages=(
   nlohmann-json3-dev:/usr/include/nlohmann/json.hpp
   libgtest-dev:/usr/include/gtest/gtest.h
   libbenchmark-dev:/usr/include/benchmark/benchmark.h
+  valgrind:/usr/include/valgrind/callgrind.h
 )
 
 is_there() {
