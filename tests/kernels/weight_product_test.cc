@@ -73,9 +73,9 @@ std::vector<float> product(Path path, Matrix& matrix, const std::vector<std::byt
 template <class Check>
 void on_every_variant(Check check) {
   on_every_target(check);
-  fused::vnni_allowed = false;
+  fused::byte_dot_allowed = false;
   on_every_target(check);
-  fused::vnni_allowed = true;
+  fused::byte_dot_allowed = true;
 }
 
 bool has_fused_multiply_add() {

@@ -1,5 +1,6 @@
-// The products of simd.cc. Included once per SIMD target, and once more for processors that have instructions for products of
-// bytes beside the target's own (VASE_VNNI); so it has no include guard, and the includer opens the namespace.
+// The products of simd.cc. Included once per SIMD target, and once more for processors that have instructions for dot products
+// of bytes beside the target's own (VASE_BYTE_DOT: VNNI on x86, dotprod on ARM); so it has no include guard, and the includer
+// opens the namespace.
 
 // At most one row of a strip per lane.
 using I32 = hn::CappedTag<int32_t, kStripRows>;
@@ -15,8 +16,12 @@ inline constexpr int kLanes = hn::MaxLanes(I32());
 inline constexpr int kMostColumns = kLanes == 16 ? kTileColumns : kTileColumns / 2;
 inline constexpr int kAhead = 4096;  // bytes of codes that are fetched in advance
 
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
-#if !VASE_VNNI
+// ARM's instruction takes two signed bytes, those of x86 and all other code an unsigned and a signed one.
+inline constexpr bool kSignedCodes = VASE_BYTE_DOT && HWY_ARCH_ARM;
+
+#if VASE_BYTE_DOT
+// Nothing else is needed.
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
 // Sums of two products of bytes in 16 bits, then of two of these in 32. |a b + c d| must stay below 2^15.
 HWY_INLINE I32V pairs_of_pairs(U8V w, I32V x) {
 #if HWY_TARGET <= HWY_AVX3
@@ -27,7 +32,6 @@ HWY_INLINE I32V pairs_of_pairs(U8V w, I32V x) {
   return I32V{_mm_madd_epi16(_mm_maddubs_epi16(w.raw, x.raw), _mm_set1_epi16(1))};
 #endif
 }
-#endif  // !VASE_VNNI
 #else
 // Byte i of every lane, as unsigned and as signed number.
 template <int i>
@@ -38,28 +42,32 @@ template <int i>
 HWY_INLINE I32V signed_byte(I32V v) {
   return hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * i>(v));
 }
-#endif  // x86
+#endif
 
-// acc + w0 x0 + w1 x1 + w2 x2 + w3 x3 in every lane, exactly. w: unsigned bytes up to kLargest; x: signed bytes, not -128.
+// acc + w0 x0 + w1 x1 + w2 x2 + w3 x3 in every lane, exactly. w: unsigned bytes up to kLargest, or
+// signed ones where kSignedCodes; x: signed bytes, not -128.
 template <int kLargest>
 HWY_INLINE I32V add_dot(I32V acc, U8V w, I32V x) {
-#if !HWY_ARCH_X86 || HWY_TARGET > HWY_SSSE3
-  const I32V u = hn::BitCast(I32(), w);
-  acc = hn::Add(acc, hn::Mul(unsigned_byte<0>(u), signed_byte<0>(x)));
-  acc = hn::Add(acc, hn::Mul(unsigned_byte<1>(u), signed_byte<1>(x)));
-  acc = hn::Add(acc, hn::Mul(unsigned_byte<2>(u), signed_byte<2>(x)));
-  return hn::Add(acc, hn::Mul(unsigned_byte<3>(u), signed_byte<3>(x)));
-#elif VASE_VNNI && HWY_TARGET <= HWY_AVX3
+#if VASE_BYTE_DOT && HWY_ARCH_ARM
+  static_assert(kLargest <= 127, "signed codes");
+  return I32V{vdotq_s32(acc.raw, vreinterpretq_s8_u8(w.raw), vreinterpretq_s8_s32(x.raw))};
+#elif VASE_BYTE_DOT && HWY_TARGET <= HWY_AVX3
   return I32V{_mm512_dpbusd_epi32(acc.raw, w.raw, x.raw)};
-#elif VASE_VNNI
+#elif VASE_BYTE_DOT
   return I32V{_mm256_dpbusd_avx_epi32(acc.raw, w.raw, x.raw)};
-#else
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
   if constexpr (kLargest > 127) {
     const U8V low = hn::And(w, hn::Set(U8(), 127)), high = hn::And(w, hn::Set(U8(), 128));
     return hn::Add(acc, hn::Add(pairs_of_pairs(low, x), pairs_of_pairs(high, x)));
   } else {
     return hn::Add(acc, pairs_of_pairs(w, x));
   }
+#else
+  const I32V u = hn::BitCast(I32(), w);
+  acc = hn::Add(acc, hn::Mul(unsigned_byte<0>(u), signed_byte<0>(x)));
+  acc = hn::Add(acc, hn::Mul(unsigned_byte<1>(u), signed_byte<1>(x)));
+  acc = hn::Add(acc, hn::Mul(unsigned_byte<2>(u), signed_byte<2>(x)));
+  return hn::Add(acc, hn::Mul(unsigned_byte<3>(u), signed_byte<3>(x)));
 #endif
 }
 
@@ -107,6 +115,7 @@ struct Sums {
   I32V dot[C];
   F32V total[C];
 
+  HWY_INLINE Sums() {}  // an implicit one would not be compiled for the target (GCC on ARM)
   HWY_INLINE void start(const std::byte* minus_sum, int shift_of_zero) {
     for (int c = 0; c < C; ++c) dot[c] = hn::Set(I32(), word(minus_sum, c) << shift_of_zero);
   }
@@ -186,8 +195,16 @@ struct Q8_0 {
   static constexpr WeightFormat kFormat = WeightFormat::kQ8_0;
   template <int C>
   static HWY_INLINE void add(const Place& at, const TileBlock<const std::byte>& x, Sums<C>& sums) {
-    sums.start(x.minus_sum(), 7);
-    for (int j = 0; j < kQuads; ++j) sums.template add_quad<255>(codes(at.codes + j * kVectorBytes), x.quad(j));
+    if constexpr (kSignedCodes) {
+      const U8V sign = hn::Set(U8(), 128);  // turning it takes the 128 off again
+      sums.start();
+      for (int j = 0; j < kQuads; ++j) {
+        sums.template add_quad<127>(hn::Xor(codes(at.codes + j * kVectorBytes), sign), x.quad(j));
+      }
+    } else {
+      sums.start(x.minus_sum(), 7);
+      for (int j = 0; j < kQuads; ++j) sums.template add_quad<255>(codes(at.codes + j * kVectorBytes), x.quad(j));
+    }
     sums.finish(halves(at.scales + 2 * at.row), x.scale());
   }
 };

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#if HWY_ARCH_ARM_A64 && HWY_OS_LINUX
+#include <sys/auxv.h>
+#endif
 
 #include "kernels/simd_target.h"
 #include "kernels/weight_product/fused.h"
@@ -35,31 +38,42 @@ namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace plain {
-#define VASE_VNNI 0
+#define VASE_BYTE_DOT 0
 #include "kernels/weight_product/products-inl.h"
-#undef VASE_VNNI
+#undef VASE_BYTE_DOT
 }  // namespace plain
 }  // namespace HWY_NAMESPACE
 }  // namespace vase::kernels::fused
 HWY_AFTER_NAMESPACE();
 
-// Highway's own target with such instructions, AVX3_DL, asks for other extensions as well, and is left out by default.
-#undef VASE_VNNI_FEATURE
+// Dot products of bytes: what the compiler must be told, and whether the processor has them. Highway's own x86 target with
+// such instructions, AVX3_DL, asks for other extensions as well, and is left out by default.
+#undef VASE_BYTE_DOT_TARGET
+#undef VASE_HAS_BYTE_DOT
 #if HWY_TARGET == HWY_AVX3
-#define VASE_VNNI_FEATURE "avx512vnni"
+#define VASE_BYTE_DOT_TARGET HWY_TARGET_STR ",avx512vnni"
+#define VASE_HAS_BYTE_DOT __builtin_cpu_supports("avx512vnni")
 #elif HWY_TARGET == HWY_AVX2
-#define VASE_VNNI_FEATURE "avxvnni"
+#define VASE_BYTE_DOT_TARGET HWY_TARGET_STR ",avxvnni"
+#define VASE_HAS_BYTE_DOT __builtin_cpu_supports("avxvnni")
+#elif HWY_TARGET == HWY_NEON && HWY_ARCH_ARM_A64 && HWY_OS_LINUX
+#define VASE_HAS_BYTE_DOT ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0)
+#if HWY_COMPILER_GCC_ACTUAL && !defined(__ARM_FEATURE_DOTPROD)
+#define VASE_BYTE_DOT_TARGET "arch=armv8.2-a+dotprod+crypto"  // GCC's intrinsic asks for the architecture as well
+#else
+#define VASE_BYTE_DOT_TARGET "+dotprod+crypto"
+#endif
 #endif
 
-#ifdef VASE_VNNI_FEATURE
-HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR "," VASE_VNNI_FEATURE)
+#ifdef VASE_BYTE_DOT_TARGET
+HWY_PUSH_ATTRIBUTES(VASE_BYTE_DOT_TARGET)
 namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
-namespace vnni {
-#define VASE_VNNI 1
+namespace byte_dot {
+#define VASE_BYTE_DOT 1
 #include "kernels/weight_product/products-inl.h"
-#undef VASE_VNNI
-}  // namespace vnni
+#undef VASE_BYTE_DOT
+}  // namespace byte_dot
 }  // namespace HWY_NAMESPACE
 }  // namespace vase::kernels::fused
 HWY_POP_ATTRIBUTES
@@ -76,10 +90,10 @@ using plain::kLanes;
 void WeightProduct(const PackedShape& shape, const std::byte* packed, const std::byte* activations, int columns, int first,
                    int last, const float* bias, float* out) {
   note_simd_target(HWY_TARGET);
-#ifdef VASE_VNNI_FEATURE
-  static const bool has_vnni = __builtin_cpu_supports(VASE_VNNI_FEATURE);
-  if (has_vnni && vnni_allowed) {
-    return vnni::product(shape, packed, activations, columns, first, last, bias, out);
+#ifdef VASE_BYTE_DOT_TARGET
+  static const bool has_byte_dot = VASE_HAS_BYTE_DOT;
+  if (has_byte_dot && byte_dot_allowed) {
+    return byte_dot::product(shape, packed, activations, columns, first, last, bias, out);
   }
 #endif
   plain::product(shape, packed, activations, columns, first, last, bias, out);
@@ -151,7 +165,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace vase::kernels::fused {
-bool vnni_allowed = true;
+bool byte_dot_allowed = true;
 
 HWY_EXPORT(RoundActivations);
 HWY_EXPORT(WeightProduct);
