@@ -39,9 +39,12 @@ void parse_layers(const std::string& text, CacheOptions& options) {
 }
 
 RowType parse_row_type(const std::string& name) {
-  if (name == "f16") return RowType::kF16;
-  if (name == "f32") return RowType::kF32;
-  fail_unknown("value of --kv-type", name, {"f16", "f32"});
+  std::vector<std::string_view> names;
+  for (const RowType type : kRowTypes) {
+    if (name == row_type_name(type)) return type;
+    names.push_back(row_type_name(type));
+  }
+  fail_unknown("value of --kv-type", name, names);
 }
 
 std::vector<std::string> flag_names(const CLI::App& app) {
@@ -191,7 +194,7 @@ void CacheFlags::add_slots(CLI::App& app) {
   add_call(
       app, "--kv-type",
       [this](const std::string& text) { parse_kv_type(text, options); },
-      "f16 or f32 for both, or K,V (f16)");
+      "rows of keys and values: f32, f16, bf16 or q8_0 for both, or K,V (f16)");
   app.add_option("--protect", protect, "add a protect rule, e.g. prompt; repeatable")
       ->type_name("")
       ->allow_extra_args(false);

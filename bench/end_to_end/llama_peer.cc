@@ -21,10 +21,13 @@ struct FreeThreadpool {
 };
 
 ggml_type ggml_type_of(RowType type) {
-  if (type == RowType::kF16) return GGML_TYPE_F16;
-  if (type == RowType::kF32) return GGML_TYPE_F32;
-  throw Error(ErrorCode::kUnsupported,
-              "libllama is compared at f16 or f32 rows; use another --kv-type, or no --peer");
+  switch (type) {
+    case RowType::kF32: return GGML_TYPE_F32;
+    case RowType::kF16: return GGML_TYPE_F16;
+    case RowType::kBF16: return GGML_TYPE_BF16;
+    case RowType::kQ8_0: return GGML_TYPE_Q8_0;
+  }
+  throw Error(ErrorCode::kUnsupported, "libllama has no rows of this type; use another --kv-type, or no --peer");
 }
 
 LlamaStateOptions state_options(const PeerOptions& options) {

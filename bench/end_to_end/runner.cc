@@ -52,9 +52,14 @@ struct Bench::Impl {
   void check_peer_types() const {
     if (!has_peer()) return;
     for (const KvType& type : options.grid.kv_types) {
-      if (type.key == type.value) continue;
-      throw Error(ErrorCode::kUsage,
-                  "libllama is compared at one type for keys and values; use a --kv-type with one");
+      if (type.key != type.value) {
+        throw Error(ErrorCode::kUsage,
+                    "libllama is compared at one type for keys and values; use a --kv-type with one");
+      }
+      if (options.peer_plain && row_block(type.value) > 1) {
+        throw Error(ErrorCode::kUsage, "libllama takes " + type.name +
+                                           " values with flash attention only; use --peer llama-flash");
+      }
     }
   }
 

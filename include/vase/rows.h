@@ -3,23 +3,37 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "vase/export.h"
 
 namespace vase {
 
-// Encoding of one element of a key or value row.
-enum class RowType : uint8_t { kF32, kF16 };
+// Encoding of a key or value row. kQ8_0 has the numbers of ggml's type of that name, blocks of 32 whole numbers from
+// -127 to 127 that share an f16 scale; a row holds all its numbers, and behind them its scales.
+enum class RowType : uint8_t { kF32, kF16, kBF16, kQ8_0 };
+inline constexpr RowType kRowTypes[] = {RowType::kF32, RowType::kF16, RowType::kBF16, RowType::kQ8_0};
 
-// Bytes of one element.
-constexpr size_t row_element_bytes(RowType type) { return type == RowType::kF32 ? 4 : 2; }
+// "f32", "f16", "bf16" or "q8_0".
+VASE_API std::string_view row_type_name(RowType type);
+
+// Elements that share a scale; head_dim must be a multiple of it. 1 for types without.
+constexpr int row_block(RowType type) { return type == RowType::kQ8_0 ? 32 : 1; }
 
 // Elements that a stored row takes: head_dim rounded up to a multiple of 16, the tail filled with zeros, so that
 // a SIMD loop over a row needs no remainder. Equal to head_dim for every common size (64, 80, 96, 112, 128, 256).
 constexpr int padded_row(int head_dim) { return (head_dim + 15) / 16 * 16; }
 
+// Bytes of a stored row.
+constexpr size_t row_bytes(RowType type, int head_dim) {
+  const size_t padded = padded_row(head_dim);
+  if (type == RowType::kQ8_0) return padded + padded / row_block(type) * 2;
+  return padded * (type == RowType::kF32 ? 4 : 2);
+}
+
 // Read-only view of rows of one KV head. Row i starts at base + slot(i) * stride, where slot(i) = slots[i], or i
-// when slots is null. Each row holds padded_row(width) elements. Rows need no alignment beyond their element's.
+// when slots is null. Each row holds row_bytes(type, width). Rows need no alignment beyond their element's; those of
+// kQ8_0 need none.
 struct RowsView {
   const void* base = nullptr;
   size_t stride = 0;                // bytes from one slot's row to the next

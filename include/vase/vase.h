@@ -185,7 +185,7 @@ VASE_API vase_status vase_model_tokenize_chat(const vase_model* model, const vas
 
 /* ---- Options --------------------------------------------------------------------------------------------------- */
 
-enum { VASE_ROWS_F32 = 0, VASE_ROWS_F16 = 1 };
+enum { VASE_ROWS_F32 = 0, VASE_ROWS_F16 = 1, VASE_ROWS_BF16 = 2, VASE_ROWS_Q8_0 = 3 };
 enum { VASE_PREFILL_EVICTING = 0, VASE_PREFILL_DENSE = 1 };
 enum { VASE_TRIGGER_GENERAL = 0, VASE_TRIGGER_PARITY = 1 };
 enum { VASE_POSITIONS_TEXT = 0, VASE_POSITIONS_CACHE = 1 };

@@ -28,4 +28,13 @@ uint16_t to_half(float x) {
   return sign | static_cast<uint16_t>((rounded - 0x38000000u) >> 13);
 }
 
+float from_bfloat(uint16_t h) { return std::bit_cast<float>(uint32_t(h) << 16); }
+
+uint16_t to_bfloat(float x) {
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
+  const uint32_t rounded = nan ? bits | 0x400000u : bits + 0x7fffu + ((bits >> 16) & 1u);
+  return static_cast<uint16_t>(rounded >> 16);
+}
+
 }  // namespace vase

@@ -5,17 +5,49 @@
 #include "base/half.h"
 
 namespace vase {
+namespace {
+
+template <class Decode>
+void read_halves(const std::byte* row, int width, float* out, Decode decode) {
+  for (int c = 0; c < width; ++c) {
+    uint16_t h;
+    std::memcpy(&h, row + 2 * c, 2);
+    out[c] = decode(h);
+  }
+}
+
+void read_blocks(const std::byte* row, int width, float* out) {
+  for (int c = 0; c < width; ++c) {
+    uint16_t scale;
+    std::memcpy(&scale, row + width + c / row_block(RowType::kQ8_0) * 2, 2);
+    out[c] = static_cast<float>(static_cast<int8_t>(row[c])) * from_half(scale);
+  }
+}
+
+}  // namespace
+
+std::string_view row_type_name(RowType type) {
+  switch (type) {
+    case RowType::kF32: return "f32";
+    case RowType::kF16: return "f16";
+    case RowType::kBF16: return "bf16";
+    case RowType::kQ8_0: return "q8_0";
+  }
+  return "unknown";
+}
 
 void read_row(const RowsView& view, size_t i, float* out) {
-  const void* row = view.row(i);
-  if (view.type == RowType::kF32) {
-    std::memcpy(out, row, sizeof(float) * view.width);
-    return;
-  }
-  for (int c = 0; c < view.width; ++c) {
-    uint16_t h;
-    std::memcpy(&h, static_cast<const std::byte*>(row) + 2 * c, 2);
-    out[c] = from_half(h);
+  const auto* row = static_cast<const std::byte*>(view.row(i));
+  switch (view.type) {
+    case RowType::kF32:
+      std::memcpy(out, row, sizeof(float) * view.width);
+      return;
+    case RowType::kF16:
+      return read_halves(row, view.width, out, from_half);
+    case RowType::kBF16:
+      return read_halves(row, view.width, out, from_bfloat);
+    case RowType::kQ8_0:
+      return read_blocks(row, view.width, out);
   }
 }
 

@@ -4,22 +4,11 @@
 #include <cassert>
 #include <cstring>
 
-#include "base/half.h"
+#include "base/store_row.h"
 #include "kernels/value_range/value_range.h"
 
 namespace vase {
 namespace {
-
-void store_row(RowType type, const float* in, int width, std::byte* out) {
-  if (type == RowType::kF32) {
-    std::memcpy(out, in, sizeof(float) * width);
-    return;
-  }
-  for (int c = 0; c < width; ++c) {
-    const uint16_t h = to_half(in[c]);
-    std::memcpy(out + 2 * c, &h, 2);
-  }
-}
 
 // Heads lie behind one another by layer, sequence and KV head.
 std::vector<size_t> first_slots(const CacheShape& shape) {
@@ -91,7 +80,7 @@ void SlotCache::clear(int sequence) {
 
 size_t SlotCache::bytes() const { return keys_.size() + values_.size() + metadata_.size() + queries_.size(); }
 
-// All bits set is a NaN in f32 and in f16.
+// All bits set is a NaN in f32, f16 and bf16, and so are the scales of blocks.
 void SlotCache::poison_rows(size_t head, int first, int last) {
   if (!poison_ || first >= last) return;
   const size_t slot = begin_[head] + first;
@@ -156,10 +145,6 @@ void HeadSlots::append(int32_t position, const float* k, const float* v) {
   const CacheShape& s = cache_->shape_;
   const uint32_t slot = cache_->used_[head_]++;
   const size_t at = begin() + slot;
-  if (cache_->poison_) {  // the padding of a row is always zero
-    std::memset(cache_->keys_.data() + at * s.key_row(), 0, s.key_row());
-    std::memset(cache_->values_.data() + at * s.value_row(), 0, s.value_row());
-  }
   set_key(slot, k);
   store_row(s.value_type, v, s.head_dim, cache_->values_.data() + at * s.value_row());
   cache_->positions_[at] = position;

@@ -1,9 +1,9 @@
 // Static KV storage for all layers and sequences, and the bookkeeping of one KV head at a time.
 //
-// Rows: [layer][sequence][kv_head][slot][padded head_dim], keys and values apart, slots [0, used) dense. Metadata per
-// slot: position, logical order, and (only when a policy needs them) value range, a record of attention and a
-// log-weight. Per head, when a policy needs them: a ring of the newest queries, which does not grow with the slots.
-// The cache stores and compacts; what to keep is decided elsewhere.
+// Rows: [layer][sequence][kv_head][slot][row bytes], keys and values apart, slots [0, used) dense. Rows are encoded once,
+// when a token comes in, and move as they are. Metadata per slot: position, logical order, and (only when a policy needs
+// them) value range, a record of attention and a log-weight. Per head, when a policy needs them: a ring of the newest
+// queries, which does not grow with the slots. The cache stores and compacts; what to keep is decided elsewhere.
 #pragma once
 
 #include <climits>
@@ -38,8 +38,8 @@ struct CacheShape {
   RowType value_type = RowType::kF16;
   PolicyNeeds needs;
 
-  size_t key_row() const { return row_element_bytes(key_type) * padded_row(head_dim); }      // bytes
-  size_t value_row() const { return row_element_bytes(value_type) * padded_row(head_dim); }  // bytes
+  size_t key_row() const { return row_bytes(key_type, head_dim); }      // bytes
+  size_t value_row() const { return row_bytes(value_type, head_dim); }  // bytes
   size_t metadata() const;                                                                   // bytes per slot
   size_t query_ring() const { return sizeof(float) * needs.queries * group * head_dim; }     // bytes per head
   size_t heads() const { return size_t(layers) * sequences * kv_heads; }

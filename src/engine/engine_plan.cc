@@ -40,9 +40,29 @@ void check_parity(const CacheOptions& cache) {
   if (cache.budget_mib == 0) validate_trigger(cache.trigger, cache.budget, cache.buffer);
 }
 
-// Keys that move up have no position of their own any more, and they move by their order.
+std::string names_of_rows(bool (*fits)(RowType, const ModelShape&), const ModelShape& shape) {
+  std::string names;
+  for (const RowType type : kRowTypes) {
+    if (fits(type, shape)) names += (names.empty() ? "" : ", ") + std::string(row_type_name(type));
+  }
+  return names;
+}
+
+// Rows of a type are whole blocks.
+void check_row_type(const char* name, RowType type, const ModelShape& shape) {
+  const auto fits = [](RowType one, const ModelShape& of) { return of.head_dim % row_block(one) == 0; };
+  require(fits(type, shape), std::string(name) + " of type " + std::string(row_type_name(type)) + " come in blocks of " +
+                                 std::to_string(row_block(type)) + " elements, and the heads of this model have " +
+                                 std::to_string(shape.head_dim) + "; types that fit: " + names_of_rows(fits, shape));
+}
+
+// Keys that move up have no position of their own any more, and they move by their order. They are stored anew each time:
+// with a block's coarse steps a key would soon be noise.
 void check_positions(const Policy& policy, const CacheOptions& cache) {
   if (cache.positions == Positions::kText) return;
+  require(row_block(cache.key_type) == 1, "positions of the cache turn the kept keys at every eviction, and " +
+                                              std::string(row_type_name(cache.key_type)) +
+                                              " keys would be rounded again each time; use f16 or f32 for the keys");
   require(!policy.needs().rope, "'" + policy.text() + "' looks at keys at their positions in the text; it does not go "
                                 "with positions of the cache");
   require(policy.order == Order::kPosition, "positions of the cache need order=position");
@@ -56,6 +76,8 @@ void check_options(const ModelShape& shape, const Policy& policy, const CacheOpt
   require_range("the context", cache.context, 0, kMaxContext);
   require(std::isfinite(cache.budget_mib) && cache.budget_mib >= 0,
           "the KV budget in MiB must be a positive number");
+  check_row_type("keys", cache.key_type, shape);
+  check_row_type("values", cache.value_type, shape);
   policy.check({shape.layers, shape.kv_heads, shape.group(), shape.head_dim});
   if (policy.reads()) require_range("the KV budget", cache.budget, 1, kMaxBudget);
   if (!policy.evicts()) return;

@@ -9,15 +9,26 @@
 namespace vase::kernels {
 
 inline float row_element(const RowsView& rows, size_t i, int channel) {
-  const auto* at = static_cast<const std::byte*>(rows.row(i)) + channel * row_element_bytes(rows.type);
-  if (rows.type == RowType::kF32) {
-    float x;
-    std::memcpy(&x, at, sizeof x);
-    return x;
+  const auto* row = static_cast<const std::byte*>(rows.row(i));
+  const auto half_at = [row](size_t byte) {
+    uint16_t half;
+    std::memcpy(&half, row + byte, sizeof half);
+    return half;
+  };
+  switch (rows.type) {
+    case RowType::kF32:
+      break;
+    case RowType::kF16:
+      return from_half(half_at(2 * channel));
+    case RowType::kBF16:
+      return from_bfloat(half_at(2 * channel));
+    case RowType::kQ8_0:
+      return static_cast<float>(static_cast<int8_t>(row[channel])) *
+             from_half(half_at(rows.width + channel / row_block(RowType::kQ8_0) * 2));
   }
-  uint16_t half;
-  std::memcpy(&half, at, sizeof half);
-  return from_half(half);
+  float x;
+  std::memcpy(&x, row + 4 * channel, sizeof x);
+  return x;
 }
 
 }  // namespace vase::kernels

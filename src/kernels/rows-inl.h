@@ -8,7 +8,9 @@
 
 #include <hwy/highway.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "vase/rows.h"
 
@@ -30,13 +32,20 @@ inline constexpr bool kHasHalf =
 
 HWY_INLINE F32V load_row(F32 d, const float* p) { return hn::LoadU(d, p); }
 
-HWY_INLINE F32V load_row(F32 d, const hwy::float16_t* p) {
+HWY_INLINE F32V load_row(F32 d, const hwy::bfloat16_t* p) {
+  const hn::Rebind<uint32_t, F32> du;
+  const hn::Rebind<uint16_t, F32> du16;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(du16, reinterpret_cast<const uint16_t*>(p)))));
+}
+
+// f32 out of half precision given as bits.
+template <class V>
+HWY_INLINE F32V promote_half(F32 d, V bits16) {
   if constexpr (kHasHalf) {
-    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<hwy::float16_t, F32>(), p));
+    return hn::PromoteTo(d, hn::BitCast(hn::Rebind<hwy::float16_t, F32>(), bits16));
   } else {
     const hn::Rebind<uint32_t, F32> du;
-    const hn::Rebind<uint16_t, F32> du16;
-    const auto bits = hn::PromoteTo(du, hn::LoadU(du16, reinterpret_cast<const uint16_t*>(p)));
+    const auto bits = hn::PromoteTo(du, bits16);
     const auto magnitude = hn::And(bits, hn::Set(du, 0x7fffu));
     const auto sign = hn::ShiftLeft<16>(hn::Xor(bits, magnitude));
     // The exponent keeps half precision's bias; 2^112 makes up for it, subnormals included.
@@ -48,9 +57,89 @@ HWY_INLINE F32V load_row(F32 d, const hwy::float16_t* p) {
   }
 }
 
-HWY_INLINE F32V load_row(F32 d, const void* row, RowType type, int channel) {
-  return type == RowType::kF32 ? load_row(d, static_cast<const float*>(row) + channel)
-                               : load_row(d, static_cast<const hwy::float16_t*>(row) + channel);
+HWY_INLINE F32V load_row(F32 d, const hwy::float16_t* p) {
+  return promote_half(d, hn::LoadU(hn::Rebind<uint16_t, F32>(), reinterpret_cast<const uint16_t*>(p)));
+}
+
+// Elements of RowType::kQ8_0, whose scales lie behind them.
+struct Q8_0 {
+  int8_t number;
+};
+
+// A stored row of elements T, read a vector of channels at a time; channels are multiples of kLanes.
+template <class T>
+class Row {
+ public:
+  // Vectors that share a scale. 1, and a scale of nothing, for types without.
+  static constexpr int kVectors = 1;
+  struct Scale {};
+
+  Row() = default;
+  HWY_INLINE Row(const void* row, int /*padded*/) : at_(static_cast<const T*>(row)) {}
+  HWY_INLINE Scale scale(F32, int /*channel*/) const { return {}; }
+  HWY_INLINE F32V load(F32 d, int channel, Scale) const { return load_row(d, at_ + channel); }
+  HWY_INLINE F32V load(F32 d, int channel) const { return load_row(d, at_ + channel); }
+  HWY_INLINE const std::byte* address(int channel) const { return reinterpret_cast<const std::byte*>(at_ + channel); }
+
+  static constexpr size_t bytes(int padded) { return padded * sizeof(T); }
+
+ private:
+  const T* at_;
+};
+
+template <>
+class Row<Q8_0> {
+ public:
+  static constexpr int kBlock = row_block(RowType::kQ8_0);
+  static constexpr int kVectors = kBlock / kLanes;
+  using Scale = F32V;
+
+  Row() = default;
+  HWY_INLINE Row(const void* row, int padded) : at_(static_cast<const int8_t*>(row)), scales_(at_ + padded) {}
+
+  HWY_INLINE F32V scale(F32 d, int channel) const {
+    uint16_t bits;
+    std::memcpy(&bits, scales_ + channel / kBlock * 2, 2);
+    return promote_half(d, hn::Set(hn::Rebind<uint16_t, F32>(), bits));
+  }
+  HWY_INLINE F32V load(F32 d, int channel, F32V scale) const {
+    const hn::RebindToSigned<F32> di;
+    const auto numbers = hn::PromoteTo(di, hn::LoadU(hn::Rebind<int8_t, F32>(), at_ + channel));
+    return hn::Mul(hn::ConvertTo(d, numbers), scale);  // exact: 8 bits times 11
+  }
+  HWY_INLINE F32V load(F32 d, int channel) const { return load(d, channel, scale(d, channel)); }
+  HWY_INLINE const std::byte* address(int channel) const { return reinterpret_cast<const std::byte*>(at_ + channel); }
+
+  static constexpr size_t bytes(int padded) { return padded + padded / kBlock * 2; }
+
+ private:
+  const int8_t *at_, *scales_;
+};
+
+// Fetches a row that is used soon. Rows lie where their slots are, so that the machine cannot guess the next one.
+template <class T>
+HWY_INLINE void fetch_row(const void* row, int padded) {
+  for (size_t at = 0; at < Row<T>::bytes(padded); at += 64) __builtin_prefetch(static_cast<const std::byte*>(row) + at);
+}
+
+template <class T>
+struct Element {
+  using Type = T;
+};
+
+// f(Element<T>()) with the elements T of the rows of a type.
+template <class F>
+HWY_INLINE void with_elements(RowType type, const F& f) {
+  switch (type) {
+    case RowType::kF32:
+      return f(Element<float>());
+    case RowType::kF16:
+      return f(Element<hwy::float16_t>());
+    case RowType::kBF16:
+      return f(Element<hwy::bfloat16_t>());
+    case RowType::kQ8_0:
+      return f(Element<Q8_0>());
+  }
 }
 
 }  // namespace HWY_NAMESPACE

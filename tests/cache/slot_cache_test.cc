@@ -6,23 +6,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <random>
+
+#include "base/store_row.h"
 
 namespace vase {
 namespace {
 
-constexpr int kHeadDim = 20;  // padded to 32
+constexpr int kHeadDim = 20;       // padded to 32
+constexpr int kBlockHeadDim = 32;  // of types with blocks
 
-// Row of the token at a position; distinct per channel and exactly representable in f16.
+// Row of the token at a position, the longest; distinct per channel and exactly representable in f16.
 std::vector<float> row_of(int32_t position, float offset) {
-  std::vector<float> row(kHeadDim);
-  for (int c = 0; c < kHeadDim; ++c) row[c] = static_cast<float>(position % 64) + offset + static_cast<float>(c % 8) / 8;
+  std::vector<float> row(kBlockHeadDim);
+  for (int c = 0; c < kBlockHeadDim; ++c) row[c] = static_cast<float>(position % 64) + offset + static_cast<float>(c % 8) / 8;
   return row;
 }
 
 CacheShape shape_with(RowType type, int capacity) {
-  return {.layers = 2, .kv_heads = 3, .head_dim = kHeadDim, .sequences = 2, .capacity = capacity,
+  const int head_dim = row_block(type) > 1 ? kBlockHeadDim : kHeadDim;
+  return {.layers = 2, .kv_heads = 3, .head_dim = head_dim, .sequences = 2, .capacity = capacity,
           .key_type = type, .value_type = type, .needs = {.attention = AttentionRecord::kWindowSum, .value_range = true}};
 }
 
@@ -30,10 +35,11 @@ void append_token(HeadSlots head, int32_t position) {
   head.append(position, row_of(position, 0.25f).data(), row_of(position, 0.5f).data());
 }
 
+// Byte by byte: rows move as they are.
 void expect_row(const RowsView& rows, uint32_t slot, const std::vector<float>& want) {
-  std::vector<float> got(kHeadDim);
-  read_row(rows, slot, got.data());
-  EXPECT_EQ(got, want);
+  std::vector<std::byte> stored(row_bytes(rows.type, rows.width));
+  store_row(rows.type, want.data(), rows.width, stored.data());
+  EXPECT_EQ(std::memcmp(rows.row(slot), stored.data(), stored.size()), 0);
 }
 
 void expect_tokens(HeadSlots head, const std::vector<int32_t>& positions) {
@@ -134,12 +140,12 @@ TEST_P(SlotCacheTest, FreeRowsArePoisonedAndMassIsCleared) {
   for (int p = 0; p < n; ++p) append_token(head, p);
   std::ranges::fill(head.attention(), 1.0f);
   head.apply({std::vector<uint32_t>{0, 5, 9}, 24}, scratch);
-  float row[kHeadDim];
+  float row[kBlockHeadDim];
   for (int slot = head.used(); slot < n; ++slot) {
     read_row(head.keys(), slot, row);
     EXPECT_TRUE(std::isnan(row[0]));
     read_row(head.values(), slot, row);
-    EXPECT_TRUE(std::isnan(row[kHeadDim - 1]));
+    EXPECT_TRUE(std::isnan(row[cache.shape().head_dim - 1]));
   }
   for (float mass : head.attention()) EXPECT_EQ(mass, 0);
   cache.clear(0);
@@ -148,7 +154,7 @@ TEST_P(SlotCacheTest, FreeRowsArePoisonedAndMassIsCleared) {
   EXPECT_TRUE(std::isnan(row[0]));
 }
 
-INSTANTIATE_TEST_SUITE_P(RowTypes, SlotCacheTest, testing::Values(RowType::kF16, RowType::kF32));
+INSTANTIATE_TEST_SUITE_P(RowTypes, SlotCacheTest, testing::ValuesIn(kRowTypes));
 
 // Records that go with their token, and what a plan makes of the log-weights.
 TEST(SlotCacheRecords, GoWithTheirToken) {
@@ -288,6 +294,9 @@ TEST(CacheShape, BytesAreTheFormula) {
   EXPECT_EQ(bytes({.attention = AttentionRecord::kWindowSum, .value_range = true}), heads * 96 * (rows + 16));
   EXPECT_EQ(bytes({.attention = AttentionRecord::kRecurrence, .log_weight = true}), heads * 96 * (rows + 20));
   EXPECT_EQ(bytes({.queries = 8}), heads * (96 * (rows + 8) + 8 * 4 * kHeadDim * 4));
+  CacheShape mixed = shape_with(RowType::kQ8_0, 96);
+  mixed.key_type = RowType::kBF16;
+  EXPECT_EQ(SlotCache(mixed, false).bytes(), heads * 96 * (32 * 2 + 34 + 16));
 }
 
 }  // namespace

@@ -33,9 +33,10 @@ TEST(Memory, ResidentSizeIsFlat) {
 
 // The formula against the sizes of what is really allocated.
 TEST(Memory, PlannedBytesAreAllocatedBytes) {
-  const ModelShape shape{.layers = 3, .query_heads = 8, .kv_heads = 2, .head_dim = 80, .trained_context = 4096};
+  ModelShape shape{.layers = 3, .query_heads = 8, .kv_heads = 2, .trained_context = 4096};
   for (const char* name : {"full", "vase-attnv", "vase-dkv", "curdkv", "snapkv", "random", "random-prompt"}) {
-    for (const RowType type : {RowType::kF16, RowType::kF32}) {
+    for (const RowType type : kRowTypes) {
+      shape.head_dim = row_block(type) > 1 ? 96 : 80;
       const Policy policy = Policy::parse(name);
       const EnginePlan plan = plan_engine(shape, policy, {.budget = 300, .buffer = 64, .key_type = type},
                                           {.sequences = 3, .threads = 2});

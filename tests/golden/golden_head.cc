@@ -5,7 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "base/half.h"
+#include "base/store_row.h"
 #include "kernels/value_range/value_range.h"
 #include "kernels/window_scores/window_scores.h"
 
@@ -34,15 +34,10 @@ void RecordedDraws::gaussian(bool, std::span<float> out) {
 
 RowsView Head::rows_of(const Tensor& tensor, int row, int head, RowType type, std::vector<std::byte>& store) {
   const int tokens = tensor.shape[1], width = tensor.shape[3];
-  const size_t element = row_element_bytes(type), stride = padded_row(width) * element;
+  const size_t stride = row_bytes(type, width);
   store.assign(tokens * stride, std::byte{0});
   for (int t = 0; t < tokens; ++t) {
-    const std::vector<float> source = tensor.row(row, t, head);
-    for (int i = 0; i < width; ++i) {
-      const uint16_t half = to_half(source[i]);
-      const void* from = type == RowType::kF32 ? static_cast<const void*>(&source[i]) : &half;
-      std::memcpy(store.data() + t * stride + i * element, from, element);
-    }
+    store_row(type, tensor.row(row, t, head).data(), width, store.data() + t * stride);
   }
   return {.base = store.data(), .stride = stride, .type = type, .width = width, .slots = slots_.data()};
 }

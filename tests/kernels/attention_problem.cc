@@ -9,7 +9,7 @@
 #include <random>
 #include <sstream>
 
-#include "base/half.h"
+#include "base/store_row.h"
 
 namespace vase::kernels {
 namespace {
@@ -20,23 +20,15 @@ constexpr float kSentinel = 1234.5f;
 constexpr int32_t kIntSentinel = -77;
 constexpr int32_t kRunPosition = 5000;  // of the run's first token
 
-void store(RowType type, std::byte* at, float x) {
-  if (type == RowType::kF32) {
-    std::memcpy(at, &x, 4);
-  } else {
-    const uint16_t half = std::isnan(x) ? uint16_t{0x7e00} : to_half(x);
-    std::memcpy(at, &half, 2);
-  }
-}
-
-const char* name(RowType type) { return type == RowType::kF16 ? "f16" : "f32"; }
+// Bytes that a row's base and stride may be multiples of at best.
+size_t alignment(RowType type) { return row_block(type) > 1 ? 1 : row_bytes(type, 16) / 16; }
 
 }  // namespace
 
 std::string ProblemShape::describe() const {
   std::ostringstream s;
   s << "head_dim " << head_dim << ", group " << group << ", tokens " << tokens << ", slots_before "
-    << slots_before << ", keys " << name(k_type) << ", values " << name(v_type)
+    << slots_before << ", keys " << row_type_name(k_type) << ", values " << row_type_name(v_type)
     << (strided ? ", strided" : "") << (misaligned ? ", misaligned" : "")
     << (log_weight ? ", log-weight" : "");
   if (mass) {
@@ -85,22 +77,24 @@ AttentionProblem::AttentionProblem(const ProblemShape& shape)
 
 AttentionProblem::StoredRows::StoredRows(const ProblemShape& shape, RowType type_in, uint32_t seed)
     : type(type_in) {
-  const size_t element = row_element_bytes(type);
   const int slots = shape.slots_before + shape.tokens;
-  stride = (padded_row(shape.head_dim) + (shape.strided ? 7 : 0)) * element;
-  offset = shape.misaligned ? element : 0;
-  bytes.resize(offset + stride * (slots + kFreeRows));
-  for (size_t at = offset; at + element <= bytes.size(); at += element)
-    store(type, &bytes[at], shape.free_fill);
+  head_dim = shape.head_dim;
+  stride = row_bytes(type, head_dim) + (shape.strided ? 7 * alignment(type) : 0);
+  offset = shape.misaligned ? alignment(type) : 0;
+  bytes.assign(offset + stride * (slots + kFreeRows), shape.free_fill);
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
-  for (int s = 0; s < slots; ++s) {
-    for (int i = 0; i < padded_row(shape.head_dim); ++i) set(s, i, i < shape.head_dim ? normal(random) : 0);
-  }
+  for (int i = 0; i < slots * head_dim; ++i) numbers.push_back(normal(random));
+  for (int s = 0; s < slots; ++s) store(s);
 }
 
 void AttentionProblem::StoredRows::set(int slot, int channel, float x) {
-  store(type, &bytes[offset + slot * stride + channel * row_element_bytes(type)], x);
+  numbers[slot * head_dim + channel] = x;
+  store(slot);
+}
+
+void AttentionProblem::StoredRows::store(int slot) {
+  store_row(type, &numbers[slot * head_dim], head_dim, &bytes[offset + slot * stride]);
 }
 
 float AttentionProblem::key(int slot, int channel) const {

@@ -26,7 +26,8 @@ struct ProblemShape {
   float temperature = 1;
   MassForm form = MassForm::kSum;
   float threshold = 0;  // of MassForm::kRecurrence
-  float free_fill = 0.0f / 0.0f;  // what free rows, gaps between rows and guards hold
+  // Bytes of free rows, of gaps between rows and of guards; all bits set is a NaN of every type.
+  std::byte free_fill{0xff};
   uint32_t seed = 1;
 
   std::string describe() const;
@@ -64,10 +65,13 @@ class AttentionProblem {
   struct StoredRows {
     StoredRows(const ProblemShape& shape, RowType type_in, uint32_t seed);
     void set(int slot, int channel, float x);
+    void store(int slot);
     RowsView view(int width) const { return {bytes.data() + offset, stride, type, width, nullptr}; }
 
     RowType type;
+    int head_dim;
     size_t stride, offset;
+    std::vector<float> numbers;  // [slot][head_dim] before they are stored
     std::vector<std::byte> bytes;
   };
 

@@ -10,6 +10,7 @@
 #include "base/half.h"
 #include "kernels/on_every_target.h"
 #include "kernels/stored_rows.h"
+#include "support/row_types.h"
 
 namespace vase::kernels {
 namespace {
@@ -39,7 +40,7 @@ TEST(Leverage, FusedEqualsReference) {
   for (int width : {32, 64, 80, 100, 128, 256}) {
     for (int columns : {1, 7, 16, 20, 33, 64}) {
       for (int count : {1, 2, 5, 131}) {
-        const StoredRows rows(columns % 2 ? RowType::kF32 : RowType::kF16, width, count);
+        const StoredRows rows(test::row_type(columns + count, width), width, count);
         std::mt19937 random(columns);
         std::normal_distribution<float> normal;
         std::vector<float> gaussian(width * columns);

@@ -9,6 +9,7 @@
 
 #include "kernels/on_every_target.h"
 #include "kernels/stored_rows.h"
+#include "support/row_types.h"
 
 namespace vase::kernels {
 namespace {
@@ -30,7 +31,7 @@ TEST(RowDots, FusedEqualsReference) {
   for (int width : {20, 64, 80, 128}) {
     for (int count : {1, 2, 3, 4, 5, 7, 11, 32}) {
       for (int n : {1, 3, 4, 33}) {
-        const StoredRows rows(count % 2 ? RowType::kF32 : RowType::kF16, width, n);
+        const StoredRows rows(test::row_type(count + n, width), width, n);
         const std::vector<float> vectors = padded_normals(count, width, n);
         const size_t stride = results_row(n);
         std::vector<float> expected(count * stride), actual(count * stride);
@@ -77,15 +78,16 @@ TEST(PairMagnitudes, HandComputedAndEqualToReference) {
     EXPECT_FLOAT_EQ(out[0], std::sqrt(34.0f));
     EXPECT_FLOAT_EQ(out[1], std::sqrt(160.0f));
   });
-  for (int width : {20, 64, 128}) {
+  for (int width : {20, 64, 96, 128}) {
     for (bool adjacent : {false, true}) {
-      for (int pairs : {width / 2, width / 4}) {
-        const StoredRows rows(adjacent ? RowType::kF16 : RowType::kF32, width, 7);
+      for (int i = 0; i < 16; ++i) {
+        const int pairs = i % 4 == 3 ? 12 : width >> (1 + i % 4 % 2);  // 12 pairs end within a block
+        const StoredRows rows(test::row_type(i / 4, width), width, 7);
         std::vector<float> expected(7 * padded_row(pairs)), actual(expected.size(), kNan);
         pair_magnitudes(Path::kReference, rows.view, 7, pairs, adjacent, expected.data());
         on_every_target([&] {
           pair_magnitudes(Path::kFused, rows.view, 7, pairs, adjacent, actual.data());
-          for (size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], 1e-6 * expected[i]) << i;
+          for (size_t f = 0; f < actual.size(); ++f) ASSERT_NEAR(actual[f], expected[f], 1e-6 * expected[f]) << f;
         });
       }
     }

@@ -8,6 +8,7 @@
 
 #include "kernels/on_every_target.h"
 #include "kernels/stored_rows.h"
+#include "support/row_types.h"
 
 namespace vase::kernels {
 namespace {
@@ -34,7 +35,7 @@ TEST(RowDistance, HandComputed) {
 
 TEST(RowDistance, FusedEqualsReference) {
   for (int width : {20, 64, 128}) {
-    for (RowType type : {RowType::kF32, RowType::kF16}) {
+    for (RowType type : test::row_types(width)) {
       const int n = 133;
       const StoredRows rows(type, width, n);
       std::vector<float> weights(n), point(padded_row(width)), sum(point.size()), far(n), distance(n);

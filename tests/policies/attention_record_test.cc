@@ -81,7 +81,7 @@ TEST(Caote, ClampsAttention) {
 
 TEST(Caote, EqualsDirectEvaluation) {
   for (int group : {1, 2, 5, 8}) {
-    for (RowType type : {RowType::kF32, RowType::kF16}) {
+    for (RowType type : kRowTypes) {
       TestHead head({.candidates = 90, .head_dim = 32 * (group % 4 + 1), .group = group, .type = type, .shuffled = true});
       for (float& a : head.attention) a *= 0.3f * static_cast<float>(head.view.attention_rows) / 90;
       const auto actual = scores_of("caote", head.view);

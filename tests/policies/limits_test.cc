@@ -71,7 +71,7 @@ std::vector<float> squared_norms(const RowsView& rows, int count) {
 }
 
 TEST(Limits, LeverageWithoutSketchIsTheProductOfNorms) {
-  for (RowType type : {RowType::kF32, RowType::kF16}) {
+  for (RowType type : kRowTypes) {
     const TestHead head({.candidates = 150, .head_dim = 64, .type = type});
     std::vector<float> product = squared_norms(head.view.keys, 150);
     const std::vector<float> values = squared_norms(head.view.values, 150);

@@ -8,6 +8,7 @@
 #include "policies/score/attention.h"
 #include "policies/score/leverage.h"
 #include "policies/test_head.h"
+#include "support/row_types.h"
 
 namespace vase {
 namespace {
@@ -53,7 +54,7 @@ double direct_mass(const std::vector<float>& queries, int rows, const RowsView& 
 }
 
 TEST(WindowScores, EqualDirectEvaluation) {
-  for (RowType type : {RowType::kF32, RowType::kF16}) {
+  for (RowType type : test::row_types(20)) {
     const TestHead head({.candidates = 40, .head_dim = 20, .type = type, .shuffled = true});
     const int rows = 6;
     std::vector<float> queries(rows * 20), sum(40, 7.0f);

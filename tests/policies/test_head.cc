@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/half.h"
+#include "base/store_row.h"
 #include "kernels/value_range/value_range.h"
 
 namespace vase {
@@ -16,15 +16,11 @@ std::vector<float> normals(uint64_t seed, uint32_t stream, size_t count) {
   return out;
 }
 
-std::vector<std::byte> store_rows(const std::vector<float>& rows, int head_dim, RowType type) {
-  const size_t element = row_element_bytes(type), stride = padded_row(head_dim) * element;
-  std::vector<std::byte> store(rows.size() / head_dim * stride);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const uint16_t half = to_half(rows[i]);
-    const void* from = type == RowType::kF32 ? static_cast<const void*>(&rows[i]) : &half;
-    std::memcpy(store.data() + i / head_dim * stride + i % head_dim * element, from, element);
-  }
-  return store;
+std::vector<std::byte> stored(const std::vector<float>& rows, int head_dim, RowType type) {
+  const size_t count = rows.size() / head_dim, stride = row_bytes(type, head_dim);
+  std::vector<std::byte> bytes(count * stride);
+  for (size_t i = 0; i < count; ++i) store_row(type, &rows[i * head_dim], head_dim, &bytes[i * stride]);
+  return bytes;
 }
 
 }  // namespace
@@ -32,8 +28,8 @@ std::vector<std::byte> store_rows(const std::vector<float>& rows, int head_dim, 
 TestHead::TestHead(const HeadShape& shape) {
   const int count = shape.candidates;
   const size_t numbers = static_cast<size_t>(count + shape.buffer) * shape.head_dim;
-  keys_ = store_rows(normals(shape.seed, 1, numbers), shape.head_dim, shape.type);
-  values_ = store_rows(normals(shape.seed, 2, numbers), shape.head_dim, shape.type);
+  keys_ = stored(normals(shape.seed, 1, numbers), shape.head_dim, shape.type);
+  values_ = stored(normals(shape.seed, 2, numbers), shape.head_dim, shape.type);
   queries_ = normals(shape.seed, 4, static_cast<size_t>(kQueries) * shape.group * shape.head_dim);
   for (int f = 0; f < shape.head_dim / 2; ++f) frequencies_.push_back(std::pow(10000.0f, -2.0f * f / shape.head_dim));
   slots_ = indices(count + shape.buffer);
@@ -56,7 +52,7 @@ TestHead::TestHead(const HeadShape& shape) {
   view.prompt_tokens = shape.prompt;
   view.group = shape.group;
   view.attention_rows = shape.group * shape.buffer;
-  const size_t stride = padded_row(shape.head_dim) * row_element_bytes(shape.type);
+  const size_t stride = row_bytes(shape.type, shape.head_dim);
   view.keys = {.base = nullptr, .stride = stride, .type = shape.type, .width = shape.head_dim};
   view.values = view.keys;
   view.queries = {.capacity = kQueries, .first = 17, .count = kQueries, .group = shape.group, .width = shape.head_dim};
@@ -87,12 +83,12 @@ void TestHead::point_view_here() {
 }
 
 void TestHead::set_keys(const std::vector<float>& rows) {
-  keys_ = store_rows(rows, view.keys.width, view.keys.type);
+  keys_ = stored(rows, view.keys.width, view.keys.type);
   point_view_here();
 }
 
 void TestHead::set_values(const std::vector<float>& rows) {
-  values_ = store_rows(rows, view.values.width, view.values.type);
+  values_ = stored(rows, view.values.width, view.values.type);
   point_view_here();
 }
 

@@ -24,18 +24,18 @@ template <int kTile, class T>
 HWY_INLINE void scale_channels(const RowsView& rows, const uint32_t* which, size_t count, int begin, float* low,
                                float* scale) {
   const F32 d;
+  const int padded = padded_row(rows.width);
   F32V smallest[kTile], largest[kTile];
   for (int v = 0; v < kTile; ++v) {
     smallest[v] = hn::Set(d, INFINITY);
     largest[v] = hn::Set(d, -INFINITY);
   }
   for (size_t i = 0; i < count; ++i) {
-    // Rows lie where their slots are, so that the machine cannot guess the next one. The first tile fetches for all.
-    const T* later = static_cast<const T*>(rows.row(which[std::min(i + kAhead, count - 1)]));
-    for (int c = 0; begin == 0 && c < rows.width; c += 64 / int(sizeof(T))) __builtin_prefetch(later + c);
-    const T* row = static_cast<const T*>(rows.row(which[i])) + begin;
+    // The first tile fetches for all.
+    if (begin == 0) fetch_row<T>(rows.row(which[std::min(i + kAhead, count - 1)]), padded);
+    const Row<T> row(rows.row(which[i]), padded);
     for (int v = 0; v < kTile; ++v) {
-      const F32V x = load_row(d, row + v * kLanes);
+      const F32V x = row.load(d, begin + v * kLanes);
       smallest[v] = hn::Min(smallest[v], x);
       largest[v] = hn::Max(largest[v], x);
     }
@@ -60,13 +60,14 @@ HWY_INLINE void scale_all(const RowsView& rows, const uint32_t* which, size_t co
 
 void ChannelScaling(const RowsView& rows, const uint32_t* which, size_t count, float* low, float* scale) {
   note_simd_target(HWY_TARGET);
-  const auto all = rows.type == RowType::kF16 ? scale_all<hwy::float16_t> : scale_all<float>;
-  all(rows, which, count, low, scale);
+  with_elements(rows.type, [&](auto element) HWY_ATTR {
+    scale_all<typename decltype(element)::Type>(rows, which, count, low, scale);
+  });
 }
 
 // Of four rows: the sums over the channels of f(x), x being the scaled channel and f given with the row's number.
 template <class T, class Term>
-HWY_INLINE void sum_scaled(const T* const (&row)[kSlotTile], int padded, const float* low, const float* scale,
+HWY_INLINE void sum_scaled(const Row<T> (&row)[kSlotTile], int padded, const float* low, const float* scale,
                            const Term& term, float* sums) {
   const F32 d;
   F32V sum[kSlotTile];
@@ -74,7 +75,7 @@ HWY_INLINE void sum_scaled(const T* const (&row)[kSlotTile], int padded, const f
   for (int c = 0; c < padded; c += kLanes) {
     const F32V origin = load_row(d, low + c), factor = load_row(d, scale + c);
     for (int j = 0; j < kSlotTile; ++j) {
-      sum[j] = term(j, hn::Mul(hn::Sub(load_row(d, row[j] + c), origin), factor), sum[j]);
+      sum[j] = term(j, hn::Mul(hn::Sub(row[j].load(d, c), origin), factor), sum[j]);
     }
   }
   store_sums(d, sum, sums);
@@ -86,8 +87,8 @@ HWY_INLINE void spreads(const RowsView& rows, const uint32_t* which, size_t coun
   const F32 d;
   const int padded = padded_row(rows.width);
   for (size_t i = 0; i < count; i += kSlotTile) {
-    const T* row[kSlotTile];
-    for (int j = 0; j < kSlotTile; ++j) row[j] = static_cast<const T*>(rows.row(which[std::min(i + j, count - 1)]));
+    Row<T> row[kSlotTile];
+    for (int j = 0; j < kSlotTile; ++j) row[j] = Row<T>(rows.row(which[std::min(i + j, count - 1)]), padded);
     float mean[kSlotTile], total[kSlotTile];
     sum_scaled(row, padded, low, scale, [](int, F32V x, F32V sum) HWY_ATTR { return hn::Add(sum, x); }, mean);
     for (float& m : mean) m /= static_cast<float>(rows.width);
@@ -107,8 +108,9 @@ HWY_INLINE void spreads(const RowsView& rows, const uint32_t* which, size_t coun
 void ChannelSpread(const RowsView& rows, const uint32_t* which, size_t count, const float* low, const float* scale,
                    float* spread) {
   note_simd_target(HWY_TARGET);
-  const auto all = rows.type == RowType::kF16 ? spreads<hwy::float16_t> : spreads<float>;
-  all(rows, which, count, low, scale, spread);
+  with_elements(rows.type, [&](auto element) HWY_ATTR {
+    spreads<typename decltype(element)::Type>(rows, which, count, low, scale, spread);
+  });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -1,7 +1,6 @@
 // Row energies on Highway.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/leverage/simd.cc"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -15,26 +14,30 @@ HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
 
-// Rows in logical order lie anywhere, so the hardware cannot guess the next ones.
-HWY_INLINE void prefetch_row(const void* row, size_t bytes) {
-  for (size_t at = 0; at < bytes; at += 64) hwy::Prefetch(static_cast<const std::byte*>(row) + at);
-}
-
 #if HWY_TARGET == HWY_SCALAR  // one lane holds no quad
-void SketchedEnergies(const RowsView& rows, const float* gaussian, int groups, int columns, float* energy, size_t count,
-                      size_t stride) {
-  note_simd_target(HWY_TARGET);
+template <class T>
+HWY_INLINE void energies(const RowsView& rows, const float* gaussian, int groups, int columns, float* energy, size_t count,
+                         size_t stride) {
   const F32 d;
   for (size_t i = 0; i < count; ++i) {
+    const Row<T> row(rows.row(i), padded_row(rows.width));
     for (int g = 0; g < groups; ++g) energy[g * stride + i] = 0;
     for (int c = 0; c < groups * columns; ++c) {
       float dot = 0;
       for (int k = 0; k < rows.width; ++k) {
-        dot += hn::GetLane(load_row(d, rows.row(i), rows.type, k)) * gaussian[size_t(k) * groups * columns + c];
+        dot += hn::GetLane(row.load(d, k)) * gaussian[size_t(k) * groups * columns + c];
       }
       energy[c / columns * stride + i] += dot * dot;
     }
   }
+}
+
+void SketchedEnergies(const RowsView& rows, const float* gaussian, int groups, int columns, float* energy, size_t count,
+                      size_t stride) {
+  note_simd_target(HWY_TARGET);
+  with_elements(rows.type, [&](auto element) HWY_ATTR {
+    energies<typename decltype(element)::Type>(rows, gaussian, groups, columns, energy, count, stride);
+  });
 }
 #else
 // f(first, count) for vectors of columns in runs of nearly the same length.
@@ -55,7 +58,7 @@ HWY_INLINE void sum_panel(const RowsView& rows, size_t row0, int count, const Co
   HWY_ALIGN float table[kTable], woven[kQuadTile * kBlock * kQuad];
   const int padded = padded_row(rows.width), block = columns.block();
   const size_t stride = columns.vectors() * kLanes;
-  const auto row = [&](int i) { return static_cast<const T*>(rows.row(row0 + std::min(i, count - 1))); };
+  const auto row = [&](int i) HWY_ATTR { return Row<T>(rows.row(row0 + std::min(i, count - 1)), padded); };
   for (int begin = 0; begin < padded; begin += block) {
     const int channels = std::min(block, padded - begin);
     for_passes(columns.vectors(), [&](int first, int size) HWY_ATTR {
@@ -64,7 +67,7 @@ HWY_INLINE void sum_panel(const RowsView& rows, size_t row0, int count, const Co
     for (int i = 0; i < count; i += Ahead::kRows) {
       Ahead ahead{.lines = Ahead::kRows * channels * int(sizeof(T)) / 64};
       for (int j = 0; j < Ahead::kRows; ++j) {
-        ahead.row[j] = reinterpret_cast<const std::byte*>(row(i + Ahead::kRows + j) + begin);
+        ahead.row[j] = row(i + Ahead::kRows + j).address(begin);
       }
       for (int q = 0; q < kQuadTile; ++q) {
         const int r = i + q * kQuad;
@@ -100,24 +103,34 @@ HWY_NOINLINE void energies(const RowsView& rows, const Columns& columns, float* 
 void SketchedEnergies(const RowsView& rows, const float* gaussian, int groups, int columns, float* energy, size_t count,
                       size_t stride) {
   note_simd_target(HWY_TARGET);
-  const auto all = rows.type == RowType::kF16 ? energies<hwy::float16_t> : energies<float>;
-  all(rows, {gaussian, rows.width, groups, columns}, energy, count, stride);
+  with_elements(rows.type, [&](auto element) HWY_ATTR {
+    energies<typename decltype(element)::Type>(rows, {gaussian, rows.width, groups, columns}, energy, count, stride);
+  });
 }
 #endif
 
-void RowEnergy(const RowsView& rows, float* energy, size_t count) {
-  note_simd_target(HWY_TARGET);
+template <class T>
+HWY_INLINE void add_squares(const RowsView& rows, float* energy, size_t count) {
   constexpr size_t kAhead = 8;
   const F32 d;
+  const int padded = padded_row(rows.width);
   for (size_t i = 0; i < count; ++i) {
-    prefetch_row(rows.row(std::min(i + kAhead, count - 1)), rows.width * row_element_bytes(rows.type));
+    fetch_row<T>(rows.row(std::min(i + kAhead, count - 1)), padded);
+    const Row<T> row(rows.row(i), padded);
     F32V sum = hn::Zero(d);
     for (int c = 0; c < rows.width; c += kLanes) {
-      const F32V x = load_row(d, rows.row(i), rows.type, c);
+      const F32V x = row.load(d, c);
       sum = hn::MulAdd(x, x, sum);
     }
     energy[i] = hn::GetLane(hn::SumOfLanes(d, sum));
   }
+}
+
+void RowEnergy(const RowsView& rows, float* energy, size_t count) {
+  note_simd_target(HWY_TARGET);
+  with_elements(rows.type, [&](auto element) HWY_ATTR {
+    add_squares<typename decltype(element)::Type>(rows, energy, count);
+  });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -77,12 +77,11 @@ HWY_INLINE void spread_gaussian(const Columns& g, int first, int vectors, int be
 
 // Four rows from element `begin` on, `count` elements: woven[place][row].
 template <class T>
-HWY_INLINE void weave(const T* const (&row)[kQuad], int begin, int count, float* HWY_RESTRICT woven) {
+HWY_INLINE void weave(const Row<T> (&row)[kQuad], int begin, int count, float* HWY_RESTRICT woven) {
   const F32 d;
   const hn::Repartition<uint64_t, F32> d64;
   for (int i = begin; i < begin + count; i += kLanes, woven += kQuad * kLanes) {
-    const F32V a = load_row(d, row[0] + i), b = load_row(d, row[1] + i);
-    const F32V c = load_row(d, row[2] + i), e = load_row(d, row[3] + i);
+    const F32V a = row[0].load(d, i), b = row[1].load(d, i), c = row[2].load(d, i), e = row[3].load(d, i);
     const auto ab_low = hn::BitCast(d64, hn::InterleaveLower(d, a, b));
     const auto ab_high = hn::BitCast(d64, hn::InterleaveUpper(d, a, b));
     const auto ce_low = hn::BitCast(d64, hn::InterleaveLower(d, c, e));

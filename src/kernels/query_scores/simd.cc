@@ -22,7 +22,7 @@ inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Dot products of H vectors with four rows.
 template <int H, class T>
-HWY_INLINE void dot_tile(const float* HWY_RESTRICT vectors, const T* const (&row)[kSlotTile], int padded,
+HWY_INLINE void dot_tile(const float* HWY_RESTRICT vectors, const Row<T> (&row)[kSlotTile], int padded,
                          float* HWY_RESTRICT out, size_t stride) {
   const F32 d;
   F32V sum[H][kSlotTile];
@@ -33,7 +33,7 @@ HWY_INLINE void dot_tile(const float* HWY_RESTRICT vectors, const T* const (&row
     F32V vector[H];
     for (int h = 0; h < H; ++h) vector[h] = load_row(d, vectors + h * padded + i);
     for (int j = 0; j < kSlotTile; ++j) {
-      const F32V x = load_row(d, row[j] + i);
+      const F32V x = row[j].load(d, i);
       for (int h = 0; h < H; ++h) sum[h][j] = hn::MulAdd(vector[h], x, sum[h][j]);
     }
   }
@@ -42,7 +42,7 @@ HWY_INLINE void dot_tile(const float* HWY_RESTRICT vectors, const T* const (&row
 
 // The same for `count` <= kMaxHeads vectors.
 template <int H, class T>
-HWY_INLINE void dot_tile_of(int count, const float* vectors, const T* const (&row)[kSlotTile], int padded, float* out,
+HWY_INLINE void dot_tile_of(int count, const float* vectors, const Row<T> (&row)[kSlotTile], int padded, float* out,
                             size_t stride) {
   if constexpr (H > 1) {
     if (count < H) return dot_tile_of<H - 1>(count, vectors, row, padded, out, stride);
@@ -52,7 +52,7 @@ HWY_INLINE void dot_tile_of(int count, const float* vectors, const T* const (&ro
 
 // The same for any count, in tiles of nearly equal size.
 template <class T>
-HWY_INLINE void dot_tiles_of_four(const float* vectors, int count, const T* const (&row)[kSlotTile], int padded,
+HWY_INLINE void dot_tiles_of_four(const float* vectors, int count, const Row<T> (&row)[kSlotTile], int padded,
                                   float* out, size_t stride) {
   const int tiles = (count + kMaxHeads - 1) / kMaxHeads;
   for (int i = 0, v = 0; i < tiles; ++i) {
@@ -62,22 +62,17 @@ HWY_INLINE void dot_tiles_of_four(const float* vectors, int count, const T* cons
   }
 }
 
-// Rows lie where their slots are, so that the machine cannot guess the next one.
 inline constexpr int kAhead = 16;
-template <class T>
-HWY_INLINE void prefetch(const T* row, int padded) {
-  for (int i = 0; i < padded; i += 64 / int(sizeof(T))) __builtin_prefetch(row + i);
-}
 
 template <class T>
 HWY_NOINLINE void dots_of_rows(const float* vectors, int count, const RowsView& rows, int n, float* out,
                                size_t stride) {
   const int padded = padded_row(rows.width);
   for (int i = 0; i < n; i += kSlotTile) {
-    const T* row[kSlotTile];
+    Row<T> row[kSlotTile];
     for (int j = 0; j < kSlotTile; ++j) {
-      row[j] = static_cast<const T*>(rows.row(std::min(i + j, n - 1)));
-      prefetch(static_cast<const T*>(rows.row(std::min(i + j + kAhead, n - 1))), padded);
+      row[j] = Row<T>(rows.row(std::min(i + j, n - 1)), padded);
+      fetch_row<T>(rows.row(std::min(i + j + kAhead, n - 1)), padded);
     }
     dot_tiles_of_four(vectors, count, row, padded, out + i, stride);
   }
@@ -85,19 +80,19 @@ HWY_NOINLINE void dots_of_rows(const float* vectors, int count, const RowsView& 
 
 void RowDots(const float* vectors, int count, const RowsView& rows, int n, float* out, size_t stride) {
   note_simd_target(HWY_TARGET);
-  if (rows.type == RowType::kF16) {
-    dots_of_rows<hwy::float16_t>(vectors, count, rows, n, out, stride);
-  } else {
-    dots_of_rows<float>(vectors, count, rows, n, out, stride);
-  }
+  with_elements(rows.type, [&](auto element) HWY_ATTR {
+    dots_of_rows<typename decltype(element)::Type>(vectors, count, rows, n, out, stride);
+  });
 }
 
 // Pairs (f, f + pairs) in whole vectors while both halves lie in the row. Returns how many pairs it did.
-HWY_INLINE int half_magnitudes(const RowsView& rows, int i, int pairs, float* out) {
+template <class T>
+HWY_INLINE int half_magnitudes(const Row<T>& row, int pairs, float* out) {
   const F32 d;
+  if (Row<T>::kVectors > 1 && pairs % kLanes != 0) return 0;  // a vector would need two scales
   int f = 0;
   for (; f + kLanes <= pairs; f += kLanes) {
-    const F32V a = load_row(d, rows.row(i), rows.type, f), b = load_row(d, rows.row(i), rows.type, f + pairs);
+    const F32V a = row.load(d, f), b = row.load(d, f + pairs);
     hn::StoreU(hn::Sqrt(hn::MulAdd(a, a, hn::Mul(b, b))), d, out + f);
   }
   return f;
@@ -105,13 +100,17 @@ HWY_INLINE int half_magnitudes(const RowsView& rows, int i, int pairs, float* ou
 
 // Pairs (2f, 2f + 1), likewise.
 #if HWY_TARGET == HWY_SCALAR
-HWY_INLINE int adjacent_magnitudes(const RowsView&, int, int, float*) { return 0; }
+template <class T>
+HWY_INLINE int adjacent_magnitudes(const Row<T>&, int, float*) {
+  return 0;
+}
 #else
-HWY_INLINE int adjacent_magnitudes(const RowsView& rows, int i, int pairs, float* out) {
+template <class T>
+HWY_INLINE int adjacent_magnitudes(const Row<T>& row, int pairs, float* out) {
   const F32 d;
   int f = 0;
   for (; f + kLanes <= pairs; f += kLanes) {
-    const F32V x = load_row(d, rows.row(i), rows.type, 2 * f), y = load_row(d, rows.row(i), rows.type, 2 * f + kLanes);
+    const F32V x = row.load(d, 2 * f), y = row.load(d, 2 * f + kLanes);
     const F32V a = hn::ConcatEven(d, y, x), b = hn::ConcatOdd(d, y, x);
     hn::StoreU(hn::Sqrt(hn::MulAdd(a, a, hn::Mul(b, b))), d, out + f);
   }
@@ -119,11 +118,12 @@ HWY_INLINE int adjacent_magnitudes(const RowsView& rows, int i, int pairs, float
 }
 #endif
 
-void PairMagnitudes(const RowsView& rows, int n, int pairs, bool adjacent, float* out) {
-  note_simd_target(HWY_TARGET);
+template <class T>
+HWY_INLINE void magnitudes(const RowsView& rows, int n, int pairs, bool adjacent, float* out) {
   const int padded = padded_row(pairs);
   for (int i = 0; i < n; ++i, out += padded) {
-    int f = adjacent ? adjacent_magnitudes(rows, i, pairs, out) : half_magnitudes(rows, i, pairs, out);
+    const Row<T> row(rows.row(i), padded_row(rows.width));
+    int f = adjacent ? adjacent_magnitudes(row, pairs, out) : half_magnitudes(row, pairs, out);
     for (; f < pairs; ++f) {
       const float a = row_element(rows, i, adjacent ? 2 * f : f);
       const float b = row_element(rows, i, adjacent ? 2 * f + 1 : f + pairs);
@@ -131,6 +131,13 @@ void PairMagnitudes(const RowsView& rows, int n, int pairs, bool adjacent, float
     }
     std::fill(out + pairs, out + padded, 0.0f);
   }
+}
+
+void PairMagnitudes(const RowsView& rows, int n, int pairs, bool adjacent, float* out) {
+  note_simd_target(HWY_TARGET);
+  with_elements(rows.type, [&](auto element) HWY_ATTR {
+    magnitudes<typename decltype(element)::Type>(rows, n, pairs, adjacent, out);
+  });
 }
 
 // exp(x - max) of the logits that count, NaN for the others; returns the sum of the former. The tail is -inf.

@@ -15,39 +15,45 @@ HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
 
-void WeightedRowSum(const RowsView& rows, const float* weights, size_t count, float* sum) {
-  note_simd_target(HWY_TARGET);
+template <class T>
+HWY_INLINE void add_weighted(const RowsView& rows, const float* weights, size_t count, float* sum) {
   const F32 d;
   const int padded = padded_row(rows.width);
   std::fill_n(sum, padded, 0.0f);
   for (size_t i = 0; i < count; ++i) {
     if (weights[i] == 0 || std::isnan(weights[i])) continue;
     const F32V weight = hn::Set(d, weights[i]);
+    const Row<T> row(rows.row(i), padded);
     for (int c = 0; c < padded; c += kLanes) {
-      hn::StoreU(hn::MulAdd(weight, load_row(d, rows.row(i), rows.type, c), load_row(d, sum + c)), d, sum + c);
+      hn::StoreU(hn::MulAdd(weight, row.load(d, c), load_row(d, sum + c)), d, sum + c);
     }
   }
 }
 
-// Rows lie where their slots are, so that the machine cannot guess the next one.
+void WeightedRowSum(const RowsView& rows, const float* weights, size_t count, float* sum) {
+  note_simd_target(HWY_TARGET);
+  with_elements(rows.type, [&](auto element) HWY_ATTR {
+    add_weighted<typename decltype(element)::Type>(rows, weights, count, sum);
+  });
+}
+
 template <class T>
 HWY_INLINE void distances(const RowsView& rows, const float* HWY_RESTRICT point, float* HWY_RESTRICT distance, size_t count) {
   constexpr size_t kAhead = 16;
   const F32 d;
   const int padded = padded_row(rows.width);
   for (size_t i = 0; i < count; i += kSlotTile) {
-    const T* row[kSlotTile];
+    Row<T> row[kSlotTile];
     F32V sum[kSlotTile];
     for (int j = 0; j < kSlotTile; ++j) {
-      row[j] = static_cast<const T*>(rows.row(std::min(i + j, count - 1)));
+      row[j] = Row<T>(rows.row(std::min(i + j, count - 1)), padded);
       sum[j] = hn::Zero(d);
-      const T* later = static_cast<const T*>(rows.row(std::min(i + j + kAhead, count - 1)));
-      for (int c = 0; c < padded; c += 64 / int(sizeof(T))) __builtin_prefetch(later + c);
+      fetch_row<T>(rows.row(std::min(i + j + kAhead, count - 1)), padded);
     }
     for (int c = 0; c < padded; c += kLanes) {
       const F32V origin = load_row(d, point + c);
       for (int j = 0; j < kSlotTile; ++j) {
-        const F32V difference = hn::Sub(load_row(d, row[j] + c), origin);
+        const F32V difference = hn::Sub(row[j].load(d, c), origin);
         sum[j] = hn::MulAdd(difference, difference, sum[j]);
       }
     }
@@ -59,11 +65,9 @@ HWY_INLINE void distances(const RowsView& rows, const float* HWY_RESTRICT point,
 
 void RowDistance(const RowsView& rows, const float* point, float* distance, size_t count) {
   note_simd_target(HWY_TARGET);
-  if (rows.type == RowType::kF16) {
-    distances<hwy::float16_t>(rows, point, distance, count);
-  } else {
-    distances<float>(rows, point, distance, count);
-  }
+  with_elements(rows.type, [&](auto element) HWY_ATTR {
+    distances<typename decltype(element)::Type>(rows, point, distance, count);
+  });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -18,23 +18,25 @@ namespace hn = hwy::HWY_NAMESPACE;
 using kernels::HWY_NAMESPACE::F32;
 using kernels::HWY_NAMESPACE::F32V;
 using kernels::HWY_NAMESPACE::kLanes;
-using kernels::HWY_NAMESPACE::load_row;
+using kernels::HWY_NAMESPACE::Row;
+using kernels::HWY_NAMESPACE::with_elements;
+
 inline constexpr size_t kBlock = 64;                   // rows summed up before they join the total, for accuracy
 inline constexpr int kTile = 4;                        // rows i at a time
 inline constexpr int kScan = kLanes >= 16 ? 4 : 2;     // rows j at a time: as many sums as there are registers
 
-void DirectionSum(const RowsView& keys, const float* inverse, size_t count, float* partial, float* sum) {
-  note_simd_target(HWY_TARGET);
+template <class T>
+HWY_INLINE void sum_directions(const RowsView& keys, const float* inverse, size_t count, float* partial, float* sum) {
   const F32 d;
   const int padded = padded_row(keys.width);
   std::fill_n(sum, padded, 0.0f);
   for (size_t begin = 0; begin < count; begin += kBlock) {
     std::fill_n(partial, padded, 0.0f);
     for (size_t j = begin; j < std::min(begin + kBlock, count); ++j) {
-      const void* row = keys.row(j);
+      const Row<T> row(keys.row(j), padded);
       const F32V scale = hn::Set(d, inverse[j]);
       for (int c = 0; c < keys.width; c += kLanes) {
-        hn::StoreU(hn::MulAdd(load_row(d, row, keys.type, c), scale, hn::LoadU(d, partial + c)), d, partial + c);
+        hn::StoreU(hn::MulAdd(row.load(d, c), scale, hn::LoadU(d, partial + c)), d, partial + c);
       }
     }
     for (int c = 0; c < padded; c += kLanes) {
@@ -43,9 +45,16 @@ void DirectionSum(const RowsView& keys, const float* inverse, size_t count, floa
   }
 }
 
+void DirectionSum(const RowsView& keys, const float* inverse, size_t count, float* partial, float* sum) {
+  note_simd_target(HWY_TARGET);
+  with_elements(keys.type, [&](auto element) HWY_ATTR {
+    sum_directions<typename decltype(element)::Type>(keys, inverse, count, partial, sum);
+  });
+}
+
 // Dot products of kTile rows with kScan rows.
-HWY_INLINE void tile_dots(const void* const (&a)[kTile], const void* const (&b)[kScan], RowType type, int width,
-                          float (&dots)[kTile][kScan]) {
+template <class T>
+HWY_INLINE void tile_dots(const Row<T> (&a)[kTile], const Row<T> (&b)[kScan], int width, float (&dots)[kTile][kScan]) {
   const F32 d;
   F32V sum[kTile][kScan];
   for (auto& row : sum) {
@@ -53,9 +62,9 @@ HWY_INLINE void tile_dots(const void* const (&a)[kTile], const void* const (&b)[
   }
   for (int c = 0; c < width; c += kLanes) {
     F32V x[kTile];
-    for (int i = 0; i < kTile; ++i) x[i] = load_row(d, a[i], type, c);
+    for (int i = 0; i < kTile; ++i) x[i] = a[i].load(d, c);
     for (int j = 0; j < kScan; ++j) {
-      const F32V y = load_row(d, b[j], type, c);
+      const F32V y = b[j].load(d, c);
       for (int i = 0; i < kTile; ++i) sum[i][j] = hn::MulAdd(x[i], y, sum[i][j]);
     }
   }
@@ -64,21 +73,24 @@ HWY_INLINE void tile_dots(const void* const (&a)[kTile], const void* const (&b)[
   }
 }
 
-void NewestSimilar(const RowsView& keys, const uint32_t* order, size_t count, const float* inverse, float threshold,
-                   double* duplicate) {
-  note_simd_target(HWY_TARGET);
+template <class T>
+HWY_INLINE void find_newest(const RowsView& keys, const uint32_t* order, size_t count, const float* inverse,
+                            float threshold, double* duplicate) {
+  const int padded = padded_row(keys.width);
   for (size_t first = 0; first < count; first += kTile) {
     const int rows = static_cast<int>(std::min<size_t>(kTile, count - first));
-    const void* a[kTile];
-    for (int i = 0; i < kTile; ++i) a[i] = keys.row(order[first + std::min(i, rows - 1)]);
+    Row<T> a[kTile];
+    for (int i = 0; i < kTile; ++i) a[i] = Row<T>(keys.row(order[first + std::min(i, rows - 1)]), padded);
     bool found[kTile] = {};
     int left = rows;
     for (size_t end = count; end > 0 && left > 0; end -= std::min<size_t>(kScan, end)) {
       const int scan = static_cast<int>(std::min<size_t>(kScan, end));
-      const void* b[kScan];
-      for (int j = 0; j < kScan; ++j) b[j] = keys.row(order[end - 1 - std::min(j, scan - 1)]);  // newest first
+      Row<T> b[kScan];
+      for (int j = 0; j < kScan; ++j) {  // newest first
+        b[j] = Row<T>(keys.row(order[end - 1 - std::min(j, scan - 1)]), padded);
+      }
       float dots[kTile][kScan];
-      tile_dots(a, b, keys.type, keys.width, dots);
+      tile_dots(a, b, keys.width, dots);
       for (int i = 0; i < rows; ++i) {
         for (int j = 0; j < scan && !found[i]; ++j) {
           const uint32_t mine = order[first + i], other = order[end - 1 - j];
@@ -91,6 +103,14 @@ void NewestSimilar(const RowsView& keys, const uint32_t* order, size_t count, co
       }
     }
   }
+}
+
+void NewestSimilar(const RowsView& keys, const uint32_t* order, size_t count, const float* inverse, float threshold,
+                   double* duplicate) {
+  note_simd_target(HWY_TARGET);
+  with_elements(keys.type, [&](auto element) HWY_ATTR {
+    find_newest<typename decltype(element)::Type>(keys, order, count, inverse, threshold, duplicate);
+  });
 }
 
 }  // namespace HWY_NAMESPACE

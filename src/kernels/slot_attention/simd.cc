@@ -28,7 +28,7 @@ Rows<T> segment_rows(const RowsView& view, int padded, int segment, int begin = 
 // Rows to come, in whole rows, so that a stride beyond the row's own bytes is skipped.
 template <class T>
 Rows<T> with_prefetch(Rows<T> rows) {
-  rows.ahead = kPrefetchBytes / (rows.padded * sizeof(T)) * rows.stride;
+  rows.ahead = kPrefetchBytes / Row<T>::bytes(rows.padded) * rows.stride;
   return rows;
 }
 
@@ -121,12 +121,13 @@ void decode_values(const SlotAttentionArgs& args, const Layout& layout, int segm
 // Rows [begin, end) of a segment as f32: the rows themselves, or a decoded copy. Indexed from 0.
 Rows<float> f32_rows(const RowsView& view, int padded, int segment, int begin, int end, float* copy) {
   if (view.type == RowType::kF32) return segment_rows<float>(view, padded, segment, begin);
-  const F32 d;
-  const auto rows = segment_rows<hwy::float16_t>(view, padded, segment, begin);
-  for (int s = 0; s < end - begin; ++s) {
-    for (int i = 0; i < padded; i += kLanes)
-      hn::StoreU(load_row(d, rows.row(s) + i), d, copy + s * padded + i);
-  }
+  with_elements(view.type, [&](auto element) HWY_ATTR {
+    const F32 d;
+    const auto rows = segment_rows<typename decltype(element)::Type>(view, padded, segment, begin);
+    for (int s = 0; s < end - begin; ++s) {
+      for (int i = 0; i < padded; i += kLanes) hn::StoreU(rows.row(s).load(d, i), d, copy + s * padded + i);
+    }
+  });
   return {reinterpret_cast<const std::byte*>(copy), padded * sizeof(float), padded};
 }
 
@@ -175,17 +176,13 @@ void Prepare(const SlotAttentionArgs& args, float* scratch) {
 void Segment(const SlotAttentionArgs& args, int segment, float* scratch) {
   note_simd_target(HWY_TARGET);
   const Layout layout(args, scratch);
-  if (args.k.type == RowType::kF16) {
-    decode_keys<hwy::float16_t>(args, layout, segment);
-  } else {
-    decode_keys<float>(args, layout, segment);
-  }
+  with_elements(args.k.type, [&](auto element) HWY_ATTR {
+    decode_keys<typename decltype(element)::Type>(args, layout, segment);
+  });
   segment_softmax(args, layout, 0, 0, segment);
-  if (args.v.type == RowType::kF16) {
-    decode_values<hwy::float16_t>(args, layout, segment);
-  } else {
-    decode_values<float>(args, layout, segment);
-  }
+  with_elements(args.v.type, [&](auto element) HWY_ATTR {
+    decode_values<typename decltype(element)::Type>(args, layout, segment);
+  });
 }
 
 void Finish(const SlotAttentionArgs& args, float* scratch) {

@@ -25,8 +25,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using kernels::HWY_NAMESPACE::F32;
 using kernels::HWY_NAMESPACE::F32V;
+using kernels::HWY_NAMESPACE::fetch_row;
 using kernels::HWY_NAMESPACE::kLanes;
 using kernels::HWY_NAMESPACE::load_row;
+using kernels::HWY_NAMESPACE::Row;
+using kernels::HWY_NAMESPACE::with_elements;
 
 // Whether the target has 32 vector registers: every member of the AVX-512 and AArch64 families. Within an
 // architecture Highway numbers better targets lower, and its emulated ones come last.
@@ -47,15 +50,15 @@ struct Rows {
   int padded;     // elements of a row
   size_t ahead = 0;
 
-  const T* row(int i) const { return reinterpret_cast<const T*>(base + size_t(i) * stride); }
+  HWY_INLINE Row<T> row(int i) const { return Row<T>(base + size_t(i) * stride, padded); }
 };
 
 template <class T>
 HWY_INLINE void prefetch_ahead(const Rows<T>& rows, int i) {
   // An address behind the last row is only a hint that the machine drops; as a number it needs no object
   // there.
-  const uintptr_t from = reinterpret_cast<uintptr_t>(rows.row(i)) + rows.ahead;
-  for (size_t at = 0; at < rows.padded * sizeof(T); at += 64) {
+  const uintptr_t from = reinterpret_cast<uintptr_t>(rows.base) + size_t(i) * rows.stride + rows.ahead;
+  for (size_t at = 0; at < Row<T>::bytes(rows.padded); at += 64) {
     __builtin_prefetch(reinterpret_cast<const void*>(from + at), 0, 2);
   }
 }
@@ -96,19 +99,24 @@ HWY_NOINLINE void dot_tiles(const float* HWY_RESTRICT q, const Rows<T> rows, int
   const F32 d;
   const int padded = rows.padded;
   for (int s = begin; s < end; s += kSlotTile) {
-    const T* row[kSlotTile];
+    Row<T> row[kSlotTile];
     F32V sum[H][kSlotTile];
     for (int j = 0; j < kSlotTile; ++j) {
       row[j] = rows.row(std::min(s + j, end - 1));
       if (rows.ahead) prefetch_ahead(rows, s + j);
       for (int h = 0; h < H; ++h) sum[h][j] = hn::Zero(d);
     }
-    for (int i = 0; i < padded; i += kLanes) {
-      F32V head[H];
-      for (int h = 0; h < H; ++h) head[h] = load_row(d, q + h * padded + i);
-      for (int j = 0; j < kSlotTile; ++j) {
-        const F32V x = load_row(d, row[j] + i);
-        for (int h = 0; h < H; ++h) sum[h][j] = hn::MulAdd(head[h], x, sum[h][j]);
+    for (int block = 0; block < padded; block += Row<T>::kVectors * kLanes) {
+      typename Row<T>::Scale scale[kSlotTile];
+      for (int j = 0; j < kSlotTile; ++j) scale[j] = row[j].scale(d, block);
+      for (int v = 0; v < Row<T>::kVectors; ++v) {
+        const int i = block + v * kLanes;
+        F32V head[H];
+        for (int h = 0; h < H; ++h) head[h] = load_row(d, q + h * padded + i);
+        for (int j = 0; j < kSlotTile; ++j) {
+          const F32V x = row[j].load(d, i, scale[j]);
+          for (int h = 0; h < H; ++h) sum[h][j] = hn::MulAdd(head[h], x, sum[h][j]);
+        }
       }
     }
     for (int h = 0; h < H; ++h) store_sums(d, sum[h], logits + h * kProbStride + s);
@@ -127,12 +135,15 @@ HWY_INLINE void value_tile(const float* HWY_RESTRICT p, const Rows<T>& rows, int
   }
   const bool prefetch = rows.ahead != 0 && channel == 0;
   for (int s = begin; s < end; ++s) {
-    const T* row = rows.row(s) + channel;
+    const Row<T> row = rows.row(s);
+    typename Row<T>::Scale scale{};
     if (prefetch) prefetch_ahead(rows, s);
     F32V weight[H];
     for (int h = 0; h < H; ++h) weight[h] = hn::Set(d, p[h * kProbStride + s]);
     for (int c = 0; c < C; ++c) {
-      const F32V x = load_row(d, row + c * kLanes);
+      const int i = channel + c * kLanes;
+      if (c % Row<T>::kVectors == 0) scale = row.scale(d, i);
+      const F32V x = row.load(d, i, scale);
       for (int h = 0; h < H; ++h) sum[h][c] = hn::MulAdd(weight[h], x, sum[h][c]);
     }
   }
