@@ -15,10 +15,10 @@ class ReadBandwidth {
   // GB/s (10^9 bytes), all threads together: the median of a few passes, after a moment in which the threads
   // of what ran before have gone to sleep.
   double measure();
-
- private:
+  // One pass, at once.
   double pass();
 
+ private:
   HugeBuffer buffer_;
   int threads_;
 };

@@ -1,35 +1,38 @@
-// Speed of slot attention on cold data, measured against the machine's read bandwidth in the same run.
+// Speed of slot attention against the two limits that it can meet, all measured in turns, since bandwidth on shared
+// machines drifts within minutes:
 //
-// Shape: 32 query heads over 8 KV heads, head_dim 128, f16 rows, two threads that take half of the KV heads
-// each. Every iteration attends in one layer; layers are cycled over at least 512 MiB, so rows come from
-// memory. Between iterations the same two threads read 512 MiB linearly, since bandwidth on shared machines
-// drifts within minutes.
+//   ref_GBps  linear read of 512 MiB by all threads
+//   L2_GBps   the same attention over rows that lie in L2: what its arithmetic allows
 //
-// Counters: us = median time per layer, GBps = row bytes / us, ref_GBps = median of the linear reads, frac =
-// their ratio; mass_cost = extra time with attention mass. Prefill: CPU time in ns per (token, visible slot)
-// of one KV head on one thread, beside decode's own figure, both cold.
+// decode/<type>/d<head_dim>/g<group>/<slots>: one token over 8 KV heads of cold layers, two threads that take half of the
+// heads each. us = time per layer, GBps = row bytes / us, frac = GBps / ref_GBps, of_limit = GBps / the smaller limit,
+// mass_cost = extra time with attention mass.
+//
+// prefill/<type>/<slots before>/<tokens>: CPU time in ns per (token, visible slot) of one KV head on one thread, group 4,
+// head_dim 128; decode_ns_per_pair = that of single tokens, speedup = the ratio.
+//
+// Medians; ratios are medians of the ratios of each turn. JSON: --benchmark_out=FILE --benchmark_out_format=json. A part:
+// --benchmark_filter=REGEX. Compact: --benchmark_counters_tabular=true.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstdint>
-#include <random>
+#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
-#include "base/half.h"
-#include "base/huge_buffer.h"
-#include "kernels/slot_attention/slot_attention.h"
+#include "end_to_end/read_bandwidth.h"
+#include "end_to_end/statistics.h"
+#include "micro/cold_heads.h"
 
 namespace vase::kernels {
 namespace {
 
-constexpr int kHeadDim = 128, kGroup = 4, kKvHeads = 8, kThreads = 2;
-constexpr size_t kRowBytes = kHeadDim * sizeof(uint16_t);
-constexpr size_t kColdBytes = size_t{512} << 20;
-constexpr size_t kReferenceBytes = size_t{512} << 20;
+constexpr int kKvHeads = 8, kThreads = 2, kTurns = 9;
+constexpr size_t kReadingBytes = size_t{64} << 20;    // of rows per reading, so that starting threads does not count
+constexpr size_t kResidentBytes = size_t{384} << 10;  // of rows of one head, for each thread's L2
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -41,13 +44,9 @@ double thread_cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
-}
+using bench::median;
 
-// Runs work(thread) on kThreads threads and returns the seconds between their common start and the last one's
-// end.
+// Runs work(thread) on kThreads threads and returns the seconds between their common start and the last one's end.
 template <class Work>
 double timed_on_threads(Work work) {
   const auto start = std::chrono::steady_clock::now();
@@ -58,163 +57,172 @@ double timed_on_threads(Work work) {
   return seconds_since(start);
 }
 
-HugeBuffer random_halves(size_t bytes) {
-  HugeBuffer buffer(bytes);
-  std::mt19937 random(1);
-  std::normal_distribution<float> normal;
-  std::vector<uint16_t> some(1 << 16);
-  for (auto& h : some) h = to_half(normal(random));
-  auto* at = reinterpret_cast<uint16_t*>(buffer.data());
-  for (size_t i = 0; i < bytes / 2; ++i) at[i] = some[i * 2654435761u >> 7 & 0xffff];
-  return buffer;
-}
-
-// GB/s of a linear read by all threads.
 double reference_bandwidth() {
-  static const HugeBuffer buffer(kReferenceBytes);
-  const double seconds = timed_on_threads([&](int thread) {
-    const size_t words = kReferenceBytes / sizeof(uint64_t) / kThreads;
-    const auto* at = reinterpret_cast<const uint64_t*>(buffer.data()) + thread * words;
-    uint64_t sums[32] = {};
-    for (size_t i = 0; i < words; i += 32) {
-      for (int j = 0; j < 32; ++j) sums[j] += at[i + j];
-    }
-    for (uint64_t sum : sums) benchmark::DoNotOptimize(sum);
-  });
-  return kReferenceBytes / seconds / 1e9;
+  static bench::ReadBandwidth reference(kThreads);
+  return reference.pass();
 }
 
-// One layer's cache and queries: [kv_head][slot][head_dim], K and V apart.
-class Layers {
+// The pool of a type and width; one at a time exists.
+const RowPool& pool_of(RowType type, int head_dim) {
+  static std::unique_ptr<RowPool> pool;
+  if (pool && pool->type == type && pool->head_dim == head_dim) return *pool;
+  pool.reset();
+  pool = std::make_unique<RowPool>(type, head_dim);
+  return *pool;
+}
+
+// One shape's heads, cold ones and ones that stay in L2.
+class Decode {
  public:
-  explicit Layers(int slots)
-      : slots_(slots),
-        layers_(static_cast<int>(std::max<size_t>(1, kColdBytes / (2 * kKvHeads * slots * kRowBytes)))),
-        rows_(random_halves(size_t(layers_) * 2 * kKvHeads * slots * kRowBytes)),
-        q_(kKvHeads * kGroup * kHeadDim),
-        out_(q_.size()),
-        mass_(kKvHeads * slots) {
-    std::mt19937 random(2);
-    std::normal_distribution<float> normal;
-    for (float& x : q_) x = normal(random);
+  Decode(const RowPool& pool, int group, int slots)
+      : cold_(pool, kKvHeads, group, slots), resident_(pool, kThreads, group, resident_slots(pool)) {
+    const int most = std::max(slots, resident_.slots());
+    ColdHeads longest(pool, 1, group, most);
+    for (auto& s : scratch_) s.resize(slot_attention_scratch(longest.args(0, 0, true)));
   }
 
-  int count() const { return layers_; }
-  size_t bytes_per_layer() const { return 2 * kKvHeads * slots_ * kRowBytes; }
+  size_t bytes_per_layer() const { return cold_.bytes_per_layer(); }
 
-  SlotAttentionArgs args(int layer, int kv_head, bool mass) {
-    SlotAttentionArgs args;
-    args.head_dim = kHeadDim;
-    args.group = kGroup;
-    args.slots_before = slots_ - 1;
-    args.scale = 1 / std::sqrt(static_cast<float>(kHeadDim));
-    args.q = q_.data() + kv_head * kGroup * kHeadDim;
-    args.out = out_.data() + kv_head * kGroup * kHeadDim;
-    args.q_head_stride = args.out_head_stride = kHeadDim;
-    args.k = view(2 * layer * kKvHeads + kv_head);
-    args.v = view((2 * layer + 1) * kKvHeads + kv_head);
-    if (mass) args.mass = {.sum = mass_.data() + kv_head * slots_, .candidates = std::max(1, slots_ - 64)};
-    return args;
+  // Seconds per layer: both threads go through the layers at their own pace, as the heads of a step do.
+  double layer(bool mass) {
+    const int count = static_cast<int>(std::max<size_t>(1, kReadingBytes / cold_.bytes_per_layer()));
+    const int first = next_;
+    next_ = (next_ + count) % cold_.layers();
+    return timed_on_threads([&](int thread) {
+             for (int i = 0; i < count; ++i) {
+               for (int head = thread; head < kKvHeads; head += kThreads) {
+                 attend(cold_.args((first + i) % cold_.layers(), head, mass), thread);
+               }
+             }
+           }) /
+           count;
+  }
+
+  // GB/s of all threads, in CPU time: what else the machine does takes nothing from a ceiling.
+  double resident_bandwidth() {
+    const size_t bytes = resident_.bytes_per_layer();
+    const size_t count = std::max<size_t>(2, kReadingBytes / bytes);
+    std::vector<double> seconds(kThreads * 8);  // on cache lines of their own
+    timed_on_threads([&](int thread) {
+      attend(resident_.args(0, thread, false), thread);
+      const double start = thread_cpu_seconds();
+      for (size_t i = 0; i < count; ++i) attend(resident_.args(0, thread, false), thread);
+      seconds[thread * 8] = thread_cpu_seconds() - start;
+    });
+    double sum = 0;
+    for (int t = 0; t < kThreads; ++t) sum += static_cast<double>(bytes * count / kThreads) / seconds[t * 8] / 1e9;
+    return sum;
   }
 
  private:
-  RowsView view(int index) const {
-    return {rows_.data() + size_t(index) * slots_ * kRowBytes, kRowBytes, RowType::kF16, kHeadDim, nullptr};
+  static int resident_slots(const RowPool& pool) {
+    const size_t slots = kResidentBytes / 2 / row_bytes(pool.type, pool.head_dim);
+    return static_cast<int>(std::max<size_t>(1, slots / kSegment)) * kSegment;
   }
 
-  int slots_, layers_;
-  HugeBuffer rows_;
-  std::vector<float> q_, out_, mass_;
+  void attend(const SlotAttentionArgs& args, int thread) { slot_attention(Path::kFused, args, scratch_[thread]); }
+
+  ColdHeads cold_, resident_;
+  std::vector<float> scratch_[kThreads];
+  int next_ = 0;
 };
 
-// Seconds per layer: both threads go through `count` layers at their own pace, as the heads of a step do.
-double decode_layers(Layers& layers, int first, int count, bool mass,
-                     std::vector<std::vector<float>>& scratch) {
-  return timed_on_threads([&](int thread) {
-           for (int i = 0; i < count; ++i) {
-             for (int head = thread; head < kKvHeads; head += kThreads) {
-               slot_attention(Path::kFused, layers.args((first + i) % layers.count(), head, mass),
-                              scratch[thread]);
-             }
-           }
-         }) /
-         count;
-}
-
-// range(0) = slots. Times decode without and with mass and the linear read in turn.
-void decode(benchmark::State& state) {
-  const int slots = static_cast<int>(state.range(0));
-  Layers layers(slots);
-  std::vector<std::vector<float>> scratch(kThreads);
-  for (auto& s : scratch) s.resize(slot_attention_scratch(layers.args(0, 0, true)));
-  const int batch =
-      std::max(1, 16384 / slots);  // layers per reading, so that starting threads does not count
-  std::vector<double> plain, with_mass, reference;
-  int next = 0;
+void decode(benchmark::State& state, RowType type, int head_dim, int group, int slots) {
+  Decode decode(pool_of(type, head_dim), group, slots);
+  std::vector<double> seconds, bandwidth, references, ceilings, fractions, of_limit, mass;
   for (auto _ : state) {
-    const double seconds = decode_layers(layers, next, batch, false, scratch);
-    with_mass.push_back(decode_layers(layers, next + batch, batch, true, scratch));
-    next = (next + 2 * batch) % layers.count();
-    plain.push_back(seconds);
-    reference.push_back(reference_bandwidth());
-    state.SetIterationTime(seconds);
+    const double plain = decode.layer(false);
+    const double reference = reference_bandwidth(), ceiling = decode.resident_bandwidth();
+    const double reached = static_cast<double>(decode.bytes_per_layer()) / plain / 1e9;
+    seconds.push_back(plain);
+    bandwidth.push_back(reached);
+    references.push_back(reference);
+    ceilings.push_back(ceiling);
+    fractions.push_back(reached / reference);
+    of_limit.push_back(reached / std::min(reference, ceiling));
+    mass.push_back(decode.layer(true) / decode.layer(false) - 1);
+    state.SetIterationTime(plain);
   }
-  const double bandwidth = layers.bytes_per_layer() / median(plain) / 1e9;
-  state.counters["us"] = median(plain) * 1e6;
-  state.counters["GBps"] = bandwidth;
-  state.counters["ref_GBps"] = median(reference);
-  state.counters["frac"] = bandwidth / median(reference);
-  state.counters["frac_mass"] = layers.bytes_per_layer() / median(with_mass) / 1e9 / median(reference);
-  state.counters["mass_cost"] = median(with_mass) / median(plain) - 1;
+  state.counters["us"] = median(seconds) * 1e6;
+  state.counters["GBps"] = median(bandwidth);
+  state.counters["ref_GBps"] = median(references);
+  state.counters["L2_GBps"] = median(ceilings);
+  state.counters["frac"] = median(fractions);
+  state.counters["of_limit"] = median(of_limit);
+  state.counters["mass_cost"] = median(mass);
 }
-BENCHMARK(decode)
-    ->RangeMultiplier(2)
-    ->Range(512, 32768)
-    ->Iterations(15)
-    ->UseManualTime()
-    ->Unit(benchmark::kMicrosecond);
 
-// range(0) = slots before the run, range(1) = tokens. One KV head, one thread.
-void prefill(benchmark::State& state) {
-  const int before = static_cast<int>(state.range(0)), tokens = static_cast<int>(state.range(1));
-  const int slots = before + tokens;
-  Layers layers(slots);
-  std::vector<float> q(size_t(tokens) * kGroup * kHeadDim, 0.1f), out(q.size());
-  int layer = 0;
-  SlotAttentionArgs args = layers.args(0, 0, false);
+// One KV head, one thread.
+void prefill(benchmark::State& state, RowType type, int before, int tokens) {
+  constexpr int kHeadDim = 128, kGroup = 4;
+  ColdHeads heads(pool_of(type, kHeadDim), 1, kGroup, before + tokens);
+  std::vector<float> q = normals(size_t(tokens) * kGroup * kHeadDim, 3), out(q.size());
+  SlotAttentionArgs args = heads.args(0, 0, false);
+  std::vector<float> decode_scratch(slot_attention_scratch(args));
   args.tokens = tokens;
   args.slots_before = before;
   args.q = q.data();
   args.out = out.data();
   args.q_token_stride = args.out_token_stride = kGroup * kHeadDim;
-  std::vector<float> scratch(slot_attention_scratch(args)),
-      decode_scratch(slot_attention_scratch(layers.args(0, 0, false)));
+  std::vector<float> scratch(slot_attention_scratch(args));
   const double pairs = double(tokens) * before + tokens * (tokens + 1) / 2.0;
-  std::vector<double> run, one;
+  std::vector<double> runs, ones, speedups;
+  int layer = 0;
   for (auto _ : state) {
-    layer = (layer + 1) % layers.count();
+    layer = (layer + 1) % heads.layers();
     double start = thread_cpu_seconds();
-    slot_attention(Path::kFused, layers.args(layer, 0, false), decode_scratch);
-    one.push_back(thread_cpu_seconds() - start);
-    layer = (layer + 1) % layers.count();
-    args.k = layers.args(layer, 0, false).k;
-    args.v = layers.args(layer, 0, false).v;
+    slot_attention(Path::kFused, heads.args(layer, 0, false), decode_scratch);
+    ones.push_back((thread_cpu_seconds() - start) / heads.slots());
+    layer = (layer + 1) % heads.layers();
+    args.k = heads.args(layer, 0, false).k;
+    args.v = heads.args(layer, 0, false).v;
     start = thread_cpu_seconds();
     slot_attention(Path::kFused, args, scratch);
-    run.push_back(thread_cpu_seconds() - start);
-    state.SetIterationTime(run.back());
+    const double seconds = thread_cpu_seconds() - start;
+    runs.push_back(seconds / pairs);
+    speedups.push_back(ones.back() / runs.back());
+    state.SetIterationTime(seconds);
   }
-  state.counters["ns_per_pair"] = median(run) * 1e9 / pairs;
-  state.counters["decode_ns_per_pair"] = median(one) * 1e9 / slots;
-  state.counters["speedup"] = median(one) / slots * pairs / median(run);
+  state.counters["ns_per_pair"] = median(runs) * 1e9;
+  state.counters["decode_ns_per_pair"] = median(ones) * 1e9;
+  state.counters["speedup"] = median(speedups);
 }
-BENCHMARK(prefill)
-    ->ArgsProduct({{0, 2048, 4096}, {64, 512}})
-    ->Iterations(15)
-    ->UseManualTime()
-    ->Unit(benchmark::kMicrosecond);
+
+template <class Function, class... Args>
+void add(const std::string& name, Function function, Args... args) {
+  benchmark::RegisterBenchmark(name.c_str(), function, args...)
+      ->Iterations(kTurns)
+      ->UseManualTime()
+      ->Unit(benchmark::kMicrosecond);
+}
+
+void add_all() {
+  for (const RowType type : {RowType::kF16, RowType::kBF16, RowType::kQ8_0}) {
+    const std::string name(row_type_name(type));
+    for (const int head_dim : {64, 128, 256}) {
+      for (const int group : {1, 2, 4, 5, 8}) {
+        for (int slots = 512; slots <= 32768; slots *= 2) {
+          add("decode/" + name + "/d" + std::to_string(head_dim) + "/g" + std::to_string(group) + "/" + std::to_string(slots),
+              decode, type, head_dim, group, slots);
+        }
+      }
+    }
+    for (const int before : {0, 2048}) {
+      for (int tokens = 1; tokens <= 512; tokens *= 2) {
+        add("prefill/" + name + "/" + std::to_string(before) + "/" + std::to_string(tokens), prefill, type, before, tokens);
+      }
+    }
+  }
+}
 
 }  // namespace
 }  // namespace vase::kernels
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  vase::kernels::add_all();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

@@ -32,8 +32,8 @@ constexpr size_t row_bytes(RowType type, int head_dim) {
 }
 
 // Read-only view of rows of one KV head. Row i starts at base + slot(i) * stride, where slot(i) = slots[i], or i
-// when slots is null. Each row holds row_bytes(type, width). Rows need no alignment beyond their element's; those of
-// kQ8_0 need none.
+// when slots is null. Each row holds row_bytes(type, width). Rows need no alignment beyond their element's, or their
+// scale's.
 struct RowsView {
   const void* base = nullptr;
   size_t stride = 0;                // bytes from one slot's row to the next

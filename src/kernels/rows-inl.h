@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "vase/rows.h"
 
@@ -66,6 +65,11 @@ struct Q8_0 {
   int8_t number;
 };
 
+HWY_INLINE F32V load_scaled(F32 d, const int8_t* p, F32V scale) {
+  const auto numbers = hn::PromoteTo(hn::RebindToSigned<F32>(), hn::LoadU(hn::Rebind<int8_t, F32>(), p));
+  return hn::Mul(hn::ConvertTo(d, numbers), scale);  // exact: 8 bits times 11
+}
+
 // A stored row of elements T, read a vector of channels at a time; channels are multiples of kLanes.
 template <class T>
 class Row {
@@ -95,25 +99,21 @@ class Row<Q8_0> {
   using Scale = F32V;
 
   Row() = default;
-  HWY_INLINE Row(const void* row, int padded) : at_(static_cast<const int8_t*>(row)), scales_(at_ + padded) {}
+  HWY_INLINE Row(const void* row, int padded)
+      : at_(static_cast<const int8_t*>(row)), scales_(reinterpret_cast<const uint16_t*>(at_ + padded)) {}
 
   HWY_INLINE F32V scale(F32 d, int channel) const {
-    uint16_t bits;
-    std::memcpy(&bits, scales_ + channel / kBlock * 2, 2);
-    return promote_half(d, hn::Set(hn::Rebind<uint16_t, F32>(), bits));
+    return promote_half(d, hn::Set(hn::Rebind<uint16_t, F32>(), scales_[channel / kBlock]));
   }
-  HWY_INLINE F32V load(F32 d, int channel, F32V scale) const {
-    const hn::RebindToSigned<F32> di;
-    const auto numbers = hn::PromoteTo(di, hn::LoadU(hn::Rebind<int8_t, F32>(), at_ + channel));
-    return hn::Mul(hn::ConvertTo(d, numbers), scale);  // exact: 8 bits times 11
-  }
+  HWY_INLINE F32V load(F32 d, int channel, F32V scale) const { return load_scaled(d, at_ + channel, scale); }
   HWY_INLINE F32V load(F32 d, int channel) const { return load(d, channel, scale(d, channel)); }
   HWY_INLINE const std::byte* address(int channel) const { return reinterpret_cast<const std::byte*>(at_ + channel); }
 
   static constexpr size_t bytes(int padded) { return padded + padded / kBlock * 2; }
 
  private:
-  const int8_t *at_, *scales_;
+  const int8_t* at_;
+  const uint16_t* scales_;
 };
 
 // Fetches a row that is used soon. Rows lie where their slots are, so that the machine cannot guess the next one.

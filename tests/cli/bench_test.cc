@@ -49,8 +49,9 @@ std::vector<std::string> csv_cells(const std::string& line) {
 constexpr const char* kSmall = "--prompt 8 --tokens 4 --depth 100 --kv-budget 80 --kv-buffer 16 ";
 
 TEST_F(CliBench, ReportsWhatReproducesIt) {
-  for (const std::string type : {"f16", "f32"}) {
-    const Outcome o = bench(kSmall + std::string("--repeats 2 --json --peer llama --kv-type ") + type);
+  for (const std::string type : {"f16", "f32", "bf16", "q8_0"}) {
+    const std::string peer = type == "q8_0" ? "llama-flash" : "llama";
+    const Outcome o = bench(kSmall + std::string("--repeats 2 --json --peer ") + peer + " --kv-type " + type);
     ASSERT_EQ(o.code, 0) << o.err;
     const json j = json::parse(o.out);
     EXPECT_EQ(j["incomplete"], false);
@@ -176,6 +177,7 @@ TEST_F(CliBench, RefusesWhatCannotBe) {
   expect_usage_error(bench("--json --format csv"), {"--json", "--format"});
   expect_usage_error(bench("--policy nonsense"), {"nonsense"});
   expect_usage_error(bench(small + "--peer llama --kv-type f16,f32"), {"--kv-type"});
+  expect_usage_error(bench(small + "--peer llama --kv-type q8_0"), {"q8_0", "llama-flash"});
   expect_usage_error(bench("--peer-tokens 3"), {"--peer-tokens", "--peer"});
   expect_usage_error(bench("--sweep-batch"), {"--memory-mb"});
   expect_usage_error(bench("--memory-mb 9"), {"--sweep-batch"});

@@ -258,6 +258,7 @@ TEST_F(Cli, UnknownNamesGetTheNearest) {
   expect_usage_error(run("--protect promt"), {"promt", "prompt"});
   expect_usage_error(run("--path fuse"), {"fused"});
   expect_usage_error(run("--kv-type f61"), {"f16"});
+  expect_usage_error(run("--kv-type q8_0,q8"), {"q8_0", "bf16"});
   expect_usage_error(run("--prefill evit"), {"evict"});
   expect_usage_error(vase("rnu"), {"run"});
 }

@@ -102,8 +102,10 @@ template <class T>
 void decode_keys(const SlotAttentionArgs& args, const Layout& layout, int segment) {
   const int n = slots_in_segment(args.slots(), segment);
   const auto keys = with_prefetch(segment_rows<T>(args.k, layout.padded(), segment));
+  ScaleTable table;
   for (int s = 0; s < n; s += kBlock) {
-    dots(layout.query(0), args.group, keys, s, std::min(s + kBlock, n), layout.probs(segment, 0));
+    const int end = std::min(s + kBlock, n);
+    dots(layout.query(0), args.group, keys.opened(s, end, table), s, end, layout.probs(segment, 0));
   }
 }
 
@@ -112,9 +114,10 @@ template <class T>
 void decode_values(const SlotAttentionArgs& args, const Layout& layout, int segment) {
   const int n = slots_in_segment(args.slots(), segment);
   const auto values = with_prefetch(segment_rows<T>(args.v, layout.padded(), segment));
+  ScaleTable table;
   for (int s = 0; s < n; s += kBlock) {
-    weigh_values(layout.probs(segment, 0), args.group, values, s, std::min(s + kBlock, n),
-                 layout.partial(segment, 0));
+    const int end = std::min(s + kBlock, n);
+    weigh_values(layout.probs(segment, 0), args.group, values.opened(s, end, table), s, end, layout.partial(segment, 0));
   }
 }
 
@@ -124,8 +127,11 @@ Rows<float> f32_rows(const RowsView& view, int padded, int segment, int begin, i
   with_elements(view.type, [&](auto element) HWY_ATTR {
     const F32 d;
     const auto rows = segment_rows<typename decltype(element)::Type>(view, padded, segment, begin);
+    ScaleTable table;
+    const auto opened = rows.opened(0, end - begin, table);
     for (int s = 0; s < end - begin; ++s) {
-      for (int i = 0; i < padded; i += kLanes) hn::StoreU(rows.row(s).load(d, i), d, copy + s * padded + i);
+      const auto row = opened.row(s);
+      for (int i = 0; i < padded; i += kLanes) hn::StoreU(row.load(d, i, row.scale(d, i)), d, copy + s * padded + i);
     }
   });
   return {reinterpret_cast<const std::byte*>(copy), padded * sizeof(float), padded};

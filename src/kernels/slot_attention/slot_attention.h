@@ -54,7 +54,7 @@ struct MassArgs {
 };
 
 struct SlotAttentionArgs {
-  int head_dim = 0;             // d >= 1, any
+  int head_dim = 0;             // d >= 1, any; with rows of kQ8_0 a multiple of 32, at most 1024
   int group = 1;                // G query heads, >= 1, any
   int tokens = 1;               // T
   int slots_before = 0;         // slots used before the run's first token; slots used in all: slots_before + T

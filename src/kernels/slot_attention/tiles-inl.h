@@ -28,6 +28,9 @@ using kernels::HWY_NAMESPACE::F32V;
 using kernels::HWY_NAMESPACE::fetch_row;
 using kernels::HWY_NAMESPACE::kLanes;
 using kernels::HWY_NAMESPACE::load_row;
+using kernels::HWY_NAMESPACE::load_scaled;
+using kernels::HWY_NAMESPACE::promote_half;
+using kernels::HWY_NAMESPACE::Q8_0;
 using kernels::HWY_NAMESPACE::Row;
 using kernels::HWY_NAMESPACE::with_elements;
 
@@ -41,16 +44,78 @@ inline constexpr int kAccumulators = kManyRegisters ? 24 : 12;
 inline constexpr int kSlotTile = 4;
 inline constexpr int kMaxHeads = kAccumulators / kSlotTile;
 
+// Room for the scales of kBlock rows.
+struct ScaleTable {
+  static constexpr int kMostBlocks = kWidestBlockRow / row_block(RowType::kQ8_0);
+  float floats[kLanes + kBlock * kMostBlocks];
+};
+
 // Consecutive rows of one segment. `ahead` > 0: while a row is used, the one this many bytes further is
 // fetched to L2.
 template <class T>
 struct Rows {
+  using Row = kernels::HWY_NAMESPACE::Row<T>;
+
   const std::byte* base;
   size_t stride;  // bytes
   int padded;     // elements of a row
   size_t ahead = 0;
 
-  HWY_INLINE Row<T> row(int i) const { return Row<T>(base + size_t(i) * stride, padded); }
+  // Before rows [begin, end) are read, end - begin <= kBlock. The table is theirs as long as they are.
+  HWY_INLINE Rows opened(int /*begin*/, int /*end*/, ScaleTable&) const { return *this; }
+  HWY_INLINE Row row(int i) const { return Row(base + size_t(i) * stride, padded); }
+};
+
+// The scales of all rows are decoded before the rows are read: a tile would spend as long on them as on the numbers.
+template <>
+struct Rows<Q8_0> {
+  static constexpr int kNumbers = row_block(RowType::kQ8_0);
+
+  class Row {
+   public:
+    static constexpr int kVectors = kNumbers / kLanes;
+    using Scale = F32V;
+
+    Row() = default;
+    HWY_INLINE Row(const std::byte* numbers, const float* scales)
+        : numbers_(reinterpret_cast<const int8_t*>(numbers)), scales_(scales) {}
+    HWY_INLINE F32V scale(F32 d, int channel) const { return hn::Set(d, scales_[channel / kNumbers]); }
+    HWY_INLINE F32V load(F32 d, int channel, F32V scale) const { return load_scaled(d, numbers_ + channel, scale); }
+
+   private:
+    const int8_t* numbers_;
+    const float* scales_;
+  };
+
+  const std::byte* base;
+  size_t stride;
+  int padded;
+  size_t ahead = 0;
+  int first = 0;                  // of the opened rows
+  const float* scales = nullptr;  // [opened row][block]
+
+  HWY_INLINE Rows opened(int begin, int end, ScaleTable& table) const {
+    const F32 d;
+    const hn::Rebind<uint16_t, F32> d16;
+    const int blocks = padded / kNumbers;
+    float* const scales_of_rows = table.floats + kLanes;
+    // Vectors end where the scales do and begin in the numbers. What comes of those lands in front, in the place of
+    // rows that are still to come.
+    for (int i = end; i-- > begin;) {
+      const auto* from = reinterpret_cast<const uint16_t*>(base + size_t(i) * stride + padded);
+      float* to = scales_of_rows + (i - begin) * blocks;
+      for (int b = blocks; b > 0; b -= kLanes) {
+        hn::StoreU(promote_half(d, hn::LoadU(d16, from + b - kLanes)), d, to + b - kLanes);
+      }
+    }
+    Rows rows = *this;
+    rows.first = begin;
+    rows.scales = scales_of_rows;
+    return rows;
+  }
+  HWY_INLINE Row row(int i) const {
+    return Row(base + size_t(i) * stride, scales + (i - first) * (padded / kNumbers));
+  }
 };
 
 template <class T>
@@ -58,7 +123,7 @@ HWY_INLINE void prefetch_ahead(const Rows<T>& rows, int i) {
   // An address behind the last row is only a hint that the machine drops; as a number it needs no object
   // there.
   const uintptr_t from = reinterpret_cast<uintptr_t>(rows.base) + size_t(i) * rows.stride + rows.ahead;
-  for (size_t at = 0; at < Row<T>::bytes(rows.padded); at += 64) {
+  for (size_t at = 0; at < kernels::HWY_NAMESPACE::Row<T>::bytes(rows.padded); at += 64) {
     __builtin_prefetch(reinterpret_cast<const void*>(from + at), 0, 2);
   }
 }
@@ -96,20 +161,21 @@ HWY_INLINE void store_sums(F32 d, const F32V (&v)[kSlotTile], float* HWY_RESTRIC
 template <int H, class T>
 HWY_NOINLINE void dot_tiles(const float* HWY_RESTRICT q, const Rows<T> rows, int begin, int end,
                             float* HWY_RESTRICT logits) {
+  using Row = typename Rows<T>::Row;
   const F32 d;
   const int padded = rows.padded;
   for (int s = begin; s < end; s += kSlotTile) {
-    Row<T> row[kSlotTile];
+    Row row[kSlotTile];
     F32V sum[H][kSlotTile];
     for (int j = 0; j < kSlotTile; ++j) {
       row[j] = rows.row(std::min(s + j, end - 1));
       if (rows.ahead) prefetch_ahead(rows, s + j);
       for (int h = 0; h < H; ++h) sum[h][j] = hn::Zero(d);
     }
-    for (int block = 0; block < padded; block += Row<T>::kVectors * kLanes) {
-      typename Row<T>::Scale scale[kSlotTile];
+    for (int block = 0; block < padded; block += Row::kVectors * kLanes) {
+      typename Row::Scale scale[kSlotTile];
       for (int j = 0; j < kSlotTile; ++j) scale[j] = row[j].scale(d, block);
-      for (int v = 0; v < Row<T>::kVectors; ++v) {
+      for (int v = 0; v < Row::kVectors; ++v) {
         const int i = block + v * kLanes;
         F32V head[H];
         for (int h = 0; h < H; ++h) head[h] = load_row(d, q + h * padded + i);
@@ -128,6 +194,7 @@ HWY_NOINLINE void dot_tiles(const float* HWY_RESTRICT q, const Rows<T> rows, int
 template <int H, int C, class T>
 HWY_INLINE void value_tile(const float* HWY_RESTRICT p, const Rows<T>& rows, int begin, int end, int channel,
                            float* HWY_RESTRICT acc) {
+  using Row = typename Rows<T>::Row;
   const F32 d;
   F32V sum[H][C];
   for (int h = 0; h < H; ++h) {
@@ -135,14 +202,14 @@ HWY_INLINE void value_tile(const float* HWY_RESTRICT p, const Rows<T>& rows, int
   }
   const bool prefetch = rows.ahead != 0 && channel == 0;
   for (int s = begin; s < end; ++s) {
-    const Row<T> row = rows.row(s);
-    typename Row<T>::Scale scale{};
+    const Row row = rows.row(s);
+    typename Row::Scale scale{};
     if (prefetch) prefetch_ahead(rows, s);
     F32V weight[H];
     for (int h = 0; h < H; ++h) weight[h] = hn::Set(d, p[h * kProbStride + s]);
     for (int c = 0; c < C; ++c) {
       const int i = channel + c * kLanes;
-      if (c % Row<T>::kVectors == 0) scale = row.scale(d, i);
+      if (c % Row::kVectors == 0) scale = row.scale(d, i);
       const F32V x = row.load(d, i, scale);
       for (int h = 0; h < H; ++h) sum[h][c] = hn::MulAdd(weight[h], x, sum[h][c]);
     }

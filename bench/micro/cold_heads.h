@@ -1,0 +1,92 @@
+// Attention over rows that come from memory: heads of many layers, cycled so that caches hold none of them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "base/huge_buffer.h"
+#include "base/store_row.h"
+#include "kernels/slot_attention/slot_attention.h"
+
+namespace vase::kernels {
+
+inline std::vector<float> normals(size_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> all(count);
+  for (float& x : all) x = normal(random);
+  return all;
+}
+
+// Rows of one type and width: a few thousand random ones, repeated over 512 MiB.
+class RowPool {
+ public:
+  static constexpr size_t kBytes = size_t{512} << 20;
+
+  RowPool(RowType row_type, int width) : type(row_type), head_dim(width), rows_(kBytes) {
+    constexpr size_t kDistinct = 4096;
+    const size_t bytes = row_bytes(type, head_dim);
+    const std::vector<float> numbers = normals(kDistinct * head_dim, 1);
+    for (size_t i = 0; i < kDistinct; ++i) store_row(type, &numbers[i * head_dim], head_dim, rows_.data() + i * bytes);
+    for (size_t done = kDistinct * bytes; done < kBytes; done *= 2) {
+      std::memcpy(rows_.data() + done, rows_.data(), std::min(done, kBytes - done));
+    }
+  }
+
+  RowsView view(size_t first) const {
+    const size_t bytes = row_bytes(type, head_dim);
+    return {rows_.data() + first * bytes, bytes, type, head_dim, nullptr};
+  }
+
+  const RowType type;
+  const int head_dim;
+
+ private:
+  HugeBuffer rows_;
+};
+
+// Layers of `kv_heads` heads over a pool: [layer][K, V][kv_head][slot][row].
+class ColdHeads {
+ public:
+  ColdHeads(const RowPool& pool, int kv_heads, int group, int slots)
+      : pool_(&pool),
+        kv_heads_(kv_heads),
+        group_(group),
+        slots_(slots),
+        q_(normals(size_t(kv_heads) * group * pool.head_dim, 2)),
+        out_(q_.size()),
+        mass_(size_t(kv_heads) * slots) {}
+
+  int kv_heads() const { return kv_heads_; }
+  int slots() const { return slots_; }
+  int layers() const { return static_cast<int>(std::max<size_t>(1, RowPool::kBytes / bytes_per_layer())); }
+  size_t bytes_per_layer() const { return 2 * size_t(kv_heads_) * slots_ * row_bytes(pool_->type, pool_->head_dim); }
+
+  // One token's attention. mass: over all slots but the newest 64.
+  SlotAttentionArgs args(int layer, int kv_head, bool mass) {
+    const int d = pool_->head_dim;
+    SlotAttentionArgs args;
+    args.head_dim = d;
+    args.group = group_;
+    args.slots_before = slots_ - 1;
+    args.scale = 1 / std::sqrt(static_cast<float>(d));
+    args.q = q_.data() + size_t(kv_head) * group_ * d;
+    args.out = out_.data() + size_t(kv_head) * group_ * d;
+    args.q_head_stride = args.out_head_stride = d;
+    args.k = pool_->view((2 * size_t(layer) * kv_heads_ + kv_head) * slots_);
+    args.v = pool_->view(((2 * size_t(layer) + 1) * kv_heads_ + kv_head) * slots_);
+    if (mass) args.mass = {.sum = mass_.data() + size_t(kv_head) * slots_, .candidates = std::max(1, slots_ - 64)};
+    return args;
+  }
+
+ private:
+  const RowPool* pool_;
+  int kv_heads_, group_, slots_;
+  std::vector<float> q_, out_, mass_;
+};
+
+}  // namespace vase::kernels

@@ -1,0 +1,86 @@
+// Types of rows through the engine's attention: what is refused, and that every pair of types gives what it should.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "engine/attention_driver.h"
+#include "vase/error.h"
+#include "vase/memory.h"
+
+namespace vase {
+namespace {
+
+using test::Driver;
+using test::FakeModel;
+
+// One token at a time, or in chunks, far beyond the capacity.
+std::vector<float> outputs(const CacheOptions& cache, AttentionPath path, int chunk) {
+  Driver driver(FakeModel{}, "random", cache, {.threads = 2, .chunk = 64, .path = path, .poison_free_rows = true});
+  Sequence s = driver.start(0, 0, 1);
+  std::vector<float> all;
+  while (s.seen < 200) {
+    const int tokens = std::min(chunk, 200 - static_cast<int>(s.seen));
+    const std::vector<float> out = driver.step({&s}, {tokens})[0];
+    all.insert(all.end(), out.begin(), out.end());
+  }
+  return all;
+}
+
+// What stays is drawn at random here, so that rounding decides nothing.
+TEST(RowTypes, FusedEqualsTheReferenceAndChunksEqualTokens) {
+  for (const RowType k : kRowTypes) {
+    for (const RowType v : kRowTypes) {
+      SCOPED_TRACE(std::string(row_type_name(k)) + ", " + std::string(row_type_name(v)));
+      const CacheOptions cache{.budget = 48, .buffer = 16, .key_type = k, .value_type = v};
+      const auto one = outputs(cache, AttentionPath::kFused, 1), want = outputs(cache, AttentionPath::kReference, 1);
+      double error = 0, norm = 0;
+      for (size_t i = 0; i < one.size(); ++i) {
+        error += std::pow(double(one[i]) - want[i], 2);
+        norm += std::pow(double(want[i]), 2);
+      }
+      EXPECT_LT(std::sqrt(error / norm), 2e-6);
+      EXPECT_EQ(outputs(cache, AttentionPath::kFused, 7), one);
+      EXPECT_EQ(outputs(cache, AttentionPath::kFused, 64), one);
+    }
+  }
+}
+
+void expect_refused(int head_dim, const CacheOptions& cache, const std::vector<std::string>& words) {
+  const ModelShape shape{.layers = 2, .query_heads = 4, .kv_heads = 2, .head_dim = head_dim, .trained_context = 4096};
+  try {
+    plan_memory(shape, Policy::parse("streaming"), cache, {.threads = 1});
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kUsage);
+    for (const auto& word : words) EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
+  }
+}
+
+TEST(RowTypes, BlocksMustFillTheRows) {
+  expect_refused(80, {.key_type = RowType::kQ8_0}, {"keys", "q8_0", "32", "80", "f32, f16, bf16"});
+  expect_refused(112, {.value_type = RowType::kQ8_0}, {"values", "112"});
+}
+
+// Keys that are turned are stored again each time.
+TEST(RowTypes, KeysThatMoveUpHaveNoBlocks) {
+  expect_refused(64, {.key_type = RowType::kQ8_0, .positions = Positions::kCache}, {"positions", "q8_0", "f16"});
+  const ModelShape shape{.layers = 2, .query_heads = 4, .kv_heads = 2, .head_dim = 64, .trained_context = 4096};
+  const CacheOptions values{.value_type = RowType::kQ8_0, .positions = Positions::kCache};
+  EXPECT_EQ(plan_memory(shape, Policy::parse("streaming"), values, {}).value_row, 68);
+}
+
+TEST(RowTypes, BytesOfRows) {
+  const ModelShape shape{.layers = 2, .query_heads = 4, .kv_heads = 2, .head_dim = 128, .trained_context = 4096};
+  const int bytes[] = {512, 256, 256, 136};
+  for (size_t i = 0; i < std::size(kRowTypes); ++i) {
+    const MemoryPlan plan = plan_memory(shape, Policy(), {.key_type = kRowTypes[i]}, {});
+    EXPECT_EQ(plan.key_row, bytes[i]);
+    EXPECT_EQ(plan.value_row, 256);
+  }
+}
+
+}  // namespace
+}  // namespace vase
