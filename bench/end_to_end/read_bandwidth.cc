@@ -45,6 +45,8 @@ constexpr std::chrono::milliseconds kRest{250};  // OpenMP's workers spin for 20
 
 }  // namespace
 
+uint64_t read_words(std::span<const uint64_t> words) { return HWY_DYNAMIC_DISPATCH(SumWords)(words.data(), words.size()); }
+
 ReadBandwidth::ReadBandwidth(int threads) : buffer_(kBytes), threads_(threads) {}
 
 double ReadBandwidth::measure() {
@@ -61,8 +63,7 @@ double ReadBandwidth::pass() {
   const size_t words = kBytes / 8 / threads_;
   for (int t = 0; t < threads_; ++t) {
     workers.emplace_back([&, t] {
-      sums[t * 8] = HWY_DYNAMIC_DISPATCH(SumWords)(
-          reinterpret_cast<const uint64_t*>(buffer_.data()) + t * words, words);
+      sums[t * 8] = read_words({reinterpret_cast<const uint64_t*>(buffer_.data()) + t * words, words});
     });
   }
   for (std::thread& w : workers) w.join();

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "base/huge_buffer.h"
 
 namespace vase::bench {
+
+// Reads all words as fast as one core can; returns their sum.
+uint64_t read_words(std::span<const uint64_t> words);
 
 class ReadBandwidth {
  public:
@@ -15,10 +20,10 @@ class ReadBandwidth {
   // GB/s (10^9 bytes), all threads together: the median of a few passes, after a moment in which the threads
   // of what ran before have gone to sleep.
   double measure();
-  // One pass, at once.
-  double pass();
 
  private:
+  double pass();
+
   HugeBuffer buffer_;
   int threads_;
 };

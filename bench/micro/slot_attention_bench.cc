@@ -1,5 +1,5 @@
 // Speed of slot attention against the two limits that it can meet, all measured in turns, since bandwidth on shared
-// machines drifts within minutes:
+// machines drifts within minutes, and in CPU time of the busier thread:
 //
 //   ref_GBps  linear read of 512 MiB by all threads
 //   L2_GBps   the same attention over rows that lie in L2: what its arithmetic allows
@@ -17,7 +17,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -31,12 +30,9 @@ namespace vase::kernels {
 namespace {
 
 constexpr int kKvHeads = 8, kThreads = 2, kTurns = 9;
+constexpr size_t kReferenceBytes = size_t{512} << 20;
 constexpr size_t kReadingBytes = size_t{64} << 20;    // of rows per reading, so that starting threads does not count
 constexpr size_t kResidentBytes = size_t{384} << 10;  // of rows of one head, for each thread's L2
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 double thread_cpu_seconds() {
   timespec now;
@@ -46,20 +42,32 @@ double thread_cpu_seconds() {
 
 using bench::median;
 
-// Runs work(thread) on kThreads threads and returns the seconds between their common start and the last one's end.
+// Runs work(thread) on kThreads threads and returns the seconds that the busier one took, in CPU time: what else the
+// machine does at the moment takes nothing from one measurement and not from another.
 template <class Work>
 double timed_on_threads(Work work) {
-  const auto start = std::chrono::steady_clock::now();
+  double seconds[kThreads];
+  const auto timed = [&](int thread) {
+    const double start = thread_cpu_seconds();
+    work(thread);
+    seconds[thread] = thread_cpu_seconds() - start;
+  };
   std::vector<std::thread> threads;
-  for (int t = 1; t < kThreads; ++t) threads.emplace_back(work, t);
-  work(0);
+  for (int t = 1; t < kThreads; ++t) threads.emplace_back(timed, t);
+  timed(0);
   for (auto& thread : threads) thread.join();
-  return seconds_since(start);
+  return *std::max_element(seconds, seconds + kThreads);
 }
 
+// GB/s of a linear read by all threads.
 double reference_bandwidth() {
-  static bench::ReadBandwidth reference(kThreads);
-  return reference.pass();
+  static const HugeBuffer buffer(kReferenceBytes);
+  const double seconds = timed_on_threads([&](int thread) {
+    const size_t words = kReferenceBytes / sizeof(uint64_t) / kThreads;
+    benchmark::DoNotOptimize(
+        bench::read_words({reinterpret_cast<const uint64_t*>(buffer.data()) + thread * words, words}));
+  });
+  return kReferenceBytes / seconds / 1e9;
 }
 
 // The pool of a type and width; one at a time exists.
@@ -98,20 +106,14 @@ class Decode {
            count;
   }
 
-  // GB/s of all threads, in CPU time: what else the machine does takes nothing from a ceiling.
+  // GB/s of all threads.
   double resident_bandwidth() {
     const size_t bytes = resident_.bytes_per_layer();
     const size_t count = std::max<size_t>(2, kReadingBytes / bytes);
-    std::vector<double> seconds(kThreads * 8);  // on cache lines of their own
-    timed_on_threads([&](int thread) {
-      attend(resident_.args(0, thread, false), thread);
-      const double start = thread_cpu_seconds();
+    const double seconds = timed_on_threads([&](int thread) {
       for (size_t i = 0; i < count; ++i) attend(resident_.args(0, thread, false), thread);
-      seconds[thread * 8] = thread_cpu_seconds() - start;
     });
-    double sum = 0;
-    for (int t = 0; t < kThreads; ++t) sum += static_cast<double>(bytes * count / kThreads) / seconds[t * 8] / 1e9;
-    return sum;
+    return static_cast<double>(bytes * count) / seconds / 1e9;
   }
 
  private:

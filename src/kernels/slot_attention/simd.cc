@@ -17,7 +17,8 @@ HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
 
-inline constexpr size_t kPrefetchBytes = 16 * 1024;  // ahead of use, in each of the two streams
+// Ahead of use, in each of the two streams. Measured on a Xeon of 2 MiB L2: 4 to 16 KiB are alike.
+inline constexpr size_t kPrefetchBytes = 8 * 1024;
 
 template <class T>
 Rows<T> segment_rows(const RowsView& view, int padded, int segment, int begin = 0) {

@@ -44,6 +44,9 @@ inline constexpr int kAccumulators = kManyRegisters ? 24 : 12;
 inline constexpr int kSlotTile = 4;
 inline constexpr int kMaxHeads = kAccumulators / kSlotTile;
 
+// Query heads that share every row that is read and decoded: more of them take fewer slots at a time.
+inline constexpr int kTileHeads = kManyRegisters ? 8 : kMaxHeads;
+
 // Room for the scales of kBlock rows.
 struct ScaleTable {
   static constexpr int kMostBlocks = kWidestBlockRow / row_block(RowType::kQ8_0);
@@ -51,7 +54,7 @@ struct ScaleTable {
 };
 
 // Consecutive rows of one segment. `ahead` > 0: while a row is used, the one this many bytes further is
-// fetched to L2.
+// fetched.
 template <class T>
 struct Rows {
   using Row = kernels::HWY_NAMESPACE::Row<T>;
@@ -118,13 +121,15 @@ struct Rows<Q8_0> {
   }
 };
 
+// Fetches the part of a row to come that lies where the channels from `channel` on are in row i. Part by part, while row
+// i is worked on: a burst of whole rows would take the buffers that the loads of this row need.
 template <class T>
-HWY_INLINE void prefetch_ahead(const Rows<T>& rows, int i) {
+HWY_INLINE void prefetch_ahead(const Rows<T>& rows, int i, int channel, int channels) {
   // An address behind the last row is only a hint that the machine drops; as a number it needs no object
   // there.
   const uintptr_t from = reinterpret_cast<uintptr_t>(rows.base) + size_t(i) * rows.stride + rows.ahead;
-  for (size_t at = 0; at < kernels::HWY_NAMESPACE::Row<T>::bytes(rows.padded); at += 64) {
-    __builtin_prefetch(reinterpret_cast<const void*>(from + at), 0, 2);
+  for (size_t at = channel * sizeof(T); at < (channel + channels) * sizeof(T); at += 64) {
+    __builtin_prefetch(reinterpret_cast<const void*>(from + at));
   }
 }
 
@@ -156,36 +161,53 @@ HWY_INLINE void store_sums(F32 d, const F32V (&v)[kSlotTile], float* HWY_RESTRIC
 }
 #endif
 
+// Sums of H heads x S slots, S being kSlotTile or half of it: logits[h][slot].
+template <int H, int S>
+HWY_INLINE void store_logits(F32 d, const F32V (&sum)[H][S], float* HWY_RESTRICT logits) {
+  if constexpr (S == kSlotTile) {
+    for (int h = 0; h < H; ++h) store_sums(d, sum[h], logits + h * kProbStride);
+  } else {
+    for (int h = 0; h < H; h += 2) {
+      const int other = std::min(h + 1, H - 1);
+      float both[kSlotTile];
+      store_sums(d, {sum[h][0], sum[h][1], sum[other][0], sum[other][1]}, both);
+      std::copy_n(both, S, logits + h * kProbStride);
+      std::copy_n(both + S, S, logits + other * kProbStride);
+    }
+  }
+}
+
 // logits[h][s] = q[h] . row[s] for s in [begin, end), begin a multiple of kSlotTile. The last tile stores
 // numbers without meaning up to the next multiple of kSlotTile.
 template <int H, class T>
 HWY_NOINLINE void dot_tiles(const float* HWY_RESTRICT q, const Rows<T> rows, int begin, int end,
                             float* HWY_RESTRICT logits) {
   using Row = typename Rows<T>::Row;
+  constexpr int kSlots = H <= kMaxHeads ? kSlotTile : kSlotTile / 2;
   const F32 d;
   const int padded = rows.padded;
-  for (int s = begin; s < end; s += kSlotTile) {
-    Row row[kSlotTile];
-    F32V sum[H][kSlotTile];
-    for (int j = 0; j < kSlotTile; ++j) {
+  for (int s = begin; s < end; s += kSlots) {
+    Row row[kSlots];
+    F32V sum[H][kSlots];
+    for (int j = 0; j < kSlots; ++j) {
       row[j] = rows.row(std::min(s + j, end - 1));
-      if (rows.ahead) prefetch_ahead(rows, s + j);
       for (int h = 0; h < H; ++h) sum[h][j] = hn::Zero(d);
     }
     for (int block = 0; block < padded; block += Row::kVectors * kLanes) {
-      typename Row::Scale scale[kSlotTile];
-      for (int j = 0; j < kSlotTile; ++j) scale[j] = row[j].scale(d, block);
+      typename Row::Scale scale[kSlots];
+      for (int j = 0; j < kSlots; ++j) scale[j] = row[j].scale(d, block);
       for (int v = 0; v < Row::kVectors; ++v) {
         const int i = block + v * kLanes;
         F32V head[H];
         for (int h = 0; h < H; ++h) head[h] = load_row(d, q + h * padded + i);
-        for (int j = 0; j < kSlotTile; ++j) {
+        for (int j = 0; j < kSlots; ++j) {
+          if (rows.ahead && i * sizeof(T) % 64 == 0) prefetch_ahead(rows, s + j, i, 1);
           const F32V x = row[j].load(d, i, scale[j]);
           for (int h = 0; h < H; ++h) sum[h][j] = hn::MulAdd(head[h], x, sum[h][j]);
         }
       }
     }
-    for (int h = 0; h < H; ++h) store_sums(d, sum[h], logits + h * kProbStride + s);
+    store_logits(d, sum, logits + s);
   }
 }
 
@@ -200,11 +222,10 @@ HWY_INLINE void value_tile(const float* HWY_RESTRICT p, const Rows<T>& rows, int
   for (int h = 0; h < H; ++h) {
     for (int c = 0; c < C; ++c) sum[h][c] = load_row(d, acc + h * rows.padded + channel + c * kLanes);
   }
-  const bool prefetch = rows.ahead != 0 && channel == 0;
   for (int s = begin; s < end; ++s) {
     const Row row = rows.row(s);
     typename Row::Scale scale{};
-    if (prefetch) prefetch_ahead(rows, s);
+    if (rows.ahead) prefetch_ahead(rows, s, channel, C * kLanes);
     F32V weight[H];
     for (int h = 0; h < H; ++h) weight[h] = hn::Set(d, p[h * kProbStride + s]);
     for (int c = 0; c < C; ++c) {
@@ -235,13 +256,13 @@ HWY_NOINLINE void value_tiles(const float* HWY_RESTRICT p, const Rows<T> rows, i
   value_channels<H, kFit >= 8 ? 8 : kFit >= 4 ? 4 : 2>(p, rows, begin, end, 0, acc);
 }
 
-// Splits a group into tiles of at most kMaxHeads heads of nearly equal size. The first tile fetches ahead.
+// Splits a group into tiles of at most kTileHeads heads of nearly equal size. The first tile fetches ahead.
 template <class T, class Tile>
 HWY_INLINE void for_head_tiles(int group, Rows<T> rows, const Tile& tile) {
-  const int tiles = (group + kMaxHeads - 1) / kMaxHeads;
+  const int tiles = (group + kTileHeads - 1) / kTileHeads;
   for (int i = 0, head = 0; i < tiles; ++i) {
     const int heads = (group - head) / (tiles - i);
-    tile(heads, head, rows);
+    tile.template run<kTileHeads>(heads, head, rows);
     rows.ahead = 0;
     head += heads;
   }
@@ -253,27 +274,12 @@ struct DotTile {
   int begin, end;
   float* logits;
 
-  HWY_INLINE void operator()(int heads, int first, const Rows<T>& rows) const {
-    const float* tile_q = q + first * rows.padded;
-    float* tile_logits = logits + first * kProbStride;
-    switch (heads) {
-      case 1:
-        return dot_tiles<1>(tile_q, rows, begin, end, tile_logits);
-      case 2:
-        return dot_tiles<2>(tile_q, rows, begin, end, tile_logits);
-      case 3:
-        return dot_tiles<3>(tile_q, rows, begin, end, tile_logits);
+  template <int H>
+  HWY_INLINE void run(int heads, int first, const Rows<T>& rows) const {
+    if constexpr (H > 1) {
+      if (heads < H) return run<H - 1>(heads, first, rows);
     }
-    if constexpr (kMaxHeads > 3) {
-      switch (heads) {
-        case 4:
-          return dot_tiles<4>(tile_q, rows, begin, end, tile_logits);
-        case 5:
-          return dot_tiles<5>(tile_q, rows, begin, end, tile_logits);
-        case 6:
-          return dot_tiles<6>(tile_q, rows, begin, end, tile_logits);
-      }
-    }
+    dot_tiles<H>(q + first * rows.padded, rows, begin, end, logits + first * kProbStride);
   }
 };
 
@@ -283,27 +289,12 @@ struct ValueTile {
   int begin, end;
   float* acc;
 
-  HWY_INLINE void operator()(int heads, int first, const Rows<T>& rows) const {
-    const float* tile_p = p + first * kProbStride;
-    float* tile_acc = acc + first * rows.padded;
-    switch (heads) {
-      case 1:
-        return value_tiles<1>(tile_p, rows, begin, end, tile_acc);
-      case 2:
-        return value_tiles<2>(tile_p, rows, begin, end, tile_acc);
-      case 3:
-        return value_tiles<3>(tile_p, rows, begin, end, tile_acc);
+  template <int H>
+  HWY_INLINE void run(int heads, int first, const Rows<T>& rows) const {
+    if constexpr (H > 1) {
+      if (heads < H) return run<H - 1>(heads, first, rows);
     }
-    if constexpr (kMaxHeads > 3) {
-      switch (heads) {
-        case 4:
-          return value_tiles<4>(tile_p, rows, begin, end, tile_acc);
-        case 5:
-          return value_tiles<5>(tile_p, rows, begin, end, tile_acc);
-        case 6:
-          return value_tiles<6>(tile_p, rows, begin, end, tile_acc);
-      }
-    }
+    value_tiles<H>(p + first * kProbStride, rows, begin, end, acc + first * rows.padded);
   }
 };
 
