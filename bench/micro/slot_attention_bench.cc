@@ -204,8 +204,8 @@ void add_all() {
     for (const int head_dim : {64, 128, 256}) {
       for (const int group : {1, 2, 4, 5, 8}) {
         for (int slots = 512; slots <= 32768; slots *= 2) {
-          add("decode/" + name + "/d" + std::to_string(head_dim) + "/g" + std::to_string(group) + "/" + std::to_string(slots),
-              decode, type, head_dim, group, slots);
+          const std::string shape = "/d" + std::to_string(head_dim) + "/g" + std::to_string(group);
+          add("decode/" + name + shape + "/" + std::to_string(slots), decode, type, head_dim, group, slots);
         }
       }
     }

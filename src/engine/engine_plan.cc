@@ -56,13 +56,13 @@ void check_row_type(const char* name, RowType type, const ModelShape& shape) {
                                  std::to_string(shape.head_dim) + "; types that fit: " + names_of_rows(fits, shape));
 }
 
-// Keys that move up have no position of their own any more, and they move by their order. They are stored anew each time:
-// with a block's coarse steps a key would soon be noise.
+// Keys that move up have no position of their own any more, and they move by their order. They are stored again each time:
+// with the coarse steps of the other types a key is noise after some hundred evictions.
 void check_positions(const Policy& policy, const CacheOptions& cache) {
   if (cache.positions == Positions::kText) return;
-  require(row_block(cache.key_type) == 1, "positions of the cache turn the kept keys at every eviction, and " +
-                                              std::string(row_type_name(cache.key_type)) +
-                                              " keys would be rounded again each time; use f16 or f32 for the keys");
+  require(cache.key_type == RowType::kF32 || cache.key_type == RowType::kF16,
+          "positions of the cache turn the kept keys at every eviction and round them again each time, too coarsely as " +
+              std::string(row_type_name(cache.key_type)) + "; use f16 or f32 for the keys");
   require(!policy.needs().rope, "'" + policy.text() + "' looks at keys at their positions in the text; it does not go "
                                 "with positions of the cache");
   require(policy.order == Order::kPosition, "positions of the cache need order=position");

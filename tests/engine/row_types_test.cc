@@ -64,9 +64,10 @@ TEST(RowTypes, BlocksMustFillTheRows) {
   expect_refused(112, {.value_type = RowType::kQ8_0}, {"values", "112"});
 }
 
-// Keys that are turned are stored again each time.
-TEST(RowTypes, KeysThatMoveUpHaveNoBlocks) {
-  expect_refused(64, {.key_type = RowType::kQ8_0, .positions = Positions::kCache}, {"positions", "q8_0", "f16"});
+// Keys that are turned are rounded again each time.
+TEST(RowTypes, KeysThatMoveUpHaveFineSteps) {
+  expect_refused(64, {.key_type = RowType::kQ8_0, .positions = Positions::kCache}, {"positions", "q8_0", "f16 or f32"});
+  expect_refused(64, {.key_type = RowType::kBF16, .positions = Positions::kCache}, {"positions", "bf16", "f16 or f32"});
   const ModelShape shape{.layers = 2, .query_heads = 4, .kv_heads = 2, .head_dim = 64, .trained_context = 4096};
   const CacheOptions values{.value_type = RowType::kQ8_0, .positions = Positions::kCache};
   EXPECT_EQ(plan_memory(shape, Policy::parse("streaming"), values, {}).value_row, 68);
