@@ -54,7 +54,7 @@ struct ScaleTable {
 };
 
 // Consecutive rows of one segment. `ahead` > 0: while a row is used, the one this many bytes further is
-// fetched.
+// fetched to L2.
 template <class T>
 struct Rows {
   using Row = kernels::HWY_NAMESPACE::Row<T>;
@@ -129,7 +129,7 @@ HWY_INLINE void prefetch_ahead(const Rows<T>& rows, int i, int channel, int chan
   // there.
   const uintptr_t from = reinterpret_cast<uintptr_t>(rows.base) + size_t(i) * rows.stride + rows.ahead;
   for (size_t at = channel * sizeof(T); at < (channel + channels) * sizeof(T); at += 64) {
-    __builtin_prefetch(reinterpret_cast<const void*>(from + at));
+    __builtin_prefetch(reinterpret_cast<const void*>(from + at), 0, 2);
   }
 }
 
