@@ -178,8 +178,8 @@ HWY_INLINE void store_logits(F32 d, const F32V (&sum)[H][S], float* HWY_RESTRICT
 }
 
 // logits[h][s] = q[h] . row[s] for s in [begin, end), begin a multiple of kSlotTile. The last tile stores
-// numbers without meaning up to the next multiple of kSlotTile.
-template <int H, class T>
+// numbers without meaning up to the next multiple of kSlotTile. kFetch: rows.ahead is not 0.
+template <int H, bool kFetch, class T>
 HWY_NOINLINE void dot_tiles(const float* HWY_RESTRICT q, const Rows<T> rows, int begin, int end,
                             float* HWY_RESTRICT logits) {
   using Row = typename Rows<T>::Row;
@@ -198,10 +198,12 @@ HWY_NOINLINE void dot_tiles(const float* HWY_RESTRICT q, const Rows<T> rows, int
       for (int j = 0; j < kSlots; ++j) scale[j] = row[j].scale(d, block);
       for (int v = 0; v < Row::kVectors; ++v) {
         const int i = block + v * kLanes;
+        if (kFetch && i * sizeof(T) % 64 == 0) {
+          for (int j = 0; j < kSlots; ++j) prefetch_ahead(rows, s + j, i, 1);
+        }
         F32V head[H];
         for (int h = 0; h < H; ++h) head[h] = load_row(d, q + h * padded + i);
         for (int j = 0; j < kSlots; ++j) {
-          if (rows.ahead && i * sizeof(T) % 64 == 0) prefetch_ahead(rows, s + j, i, 1);
           const F32V x = row[j].load(d, i, scale[j]);
           for (int h = 0; h < H; ++h) sum[h][j] = hn::MulAdd(head[h], x, sum[h][j]);
         }
@@ -279,7 +281,8 @@ struct DotTile {
     if constexpr (H > 1) {
       if (heads < H) return run<H - 1>(heads, first, rows);
     }
-    dot_tiles<H>(q + first * rows.padded, rows, begin, end, logits + first * kProbStride);
+    const auto tiles = rows.ahead ? dot_tiles<H, true, T> : dot_tiles<H, false, T>;
+    tiles(q + first * rows.padded, rows, begin, end, logits + first * kProbStride);
   }
 };
 
