@@ -1,8 +1,8 @@
 #include <cmath>
 #include <memory>
 
-#include "base/half.h"
 #include "base/huge_buffer.h"
+#include "base/store_row.h"
 #include "instructions/counted_case.h"
 #include "kernels/slot_attention/slot_attention.h"
 
@@ -13,21 +13,23 @@ constexpr int kSlotsBefore = 1000;  // the last segment is not full
 
 struct Shape {
   int group, head_dim, tokens;
-  bool mass;
+  bool mass = false;
+  RowType type = RowType::kF16;
 };
 
-// One KV head, f16 rows.
+// One KV head.
 struct Attention {
   explicit Attention(const Shape& shape)
       : slots(kSlotsBefore + shape.tokens),
-        row_bytes(size_t(shape.head_dim) * sizeof(uint16_t)),
-        rows(2 * size_t(slots) * row_bytes),
+        stride(row_bytes(shape.type, shape.head_dim)),
+        rows(2 * size_t(slots) * stride),
         queries(made_up_floats(size_t(shape.tokens) * shape.group * shape.head_dim, 2)),
         out(queries.size()),
         mass(kSlotsBefore) {
-    const std::vector<float> values = made_up_floats(rows.size() / sizeof(uint16_t), 1);
-    auto* half = reinterpret_cast<uint16_t*>(rows.data());
-    for (size_t i = 0; i < values.size(); ++i) half[i] = to_half(values[i]);
+    const std::vector<float> values = made_up_floats(2 * size_t(slots) * shape.head_dim, 1);
+    for (int i = 0; i < 2 * slots; ++i) {
+      store_row(shape.type, &values[size_t(i) * shape.head_dim], shape.head_dim, rows.data() + i * stride);
+    }
     args.head_dim = shape.head_dim;
     args.group = shape.group;
     args.tokens = shape.tokens;
@@ -37,14 +39,14 @@ struct Attention {
     args.out = out.data();
     args.q_head_stride = args.out_head_stride = shape.head_dim;
     args.q_token_stride = args.out_token_stride = ptrdiff_t(shape.group) * shape.head_dim;
-    args.k = {rows.data(), row_bytes, RowType::kF16, shape.head_dim, nullptr};
-    args.v = {rows.data() + size_t(slots) * row_bytes, row_bytes, RowType::kF16, shape.head_dim, nullptr};
+    args.k = {rows.data(), stride, shape.type, shape.head_dim, nullptr};
+    args.v = {rows.data() + size_t(slots) * stride, stride, shape.type, shape.head_dim, nullptr};
     if (shape.mass) args.mass = {.sum = mass.data(), .candidates = kSlotsBefore};
     scratch.resize(kernels::slot_attention_scratch(args));
   }
 
   int slots;
-  size_t row_bytes;
+  size_t stride;  // bytes
   HugeBuffer rows;
   std::vector<float> queries, out, mass, scratch;
   kernels::SlotAttentionArgs args;
@@ -52,7 +54,8 @@ struct Attention {
 
 CountedCase attention_case(const std::string& kind, const Shape& shape) {
   const std::string name = "attention_" + kind + "_group" + std::to_string(shape.group) + "_dim" +
-                           std::to_string(shape.head_dim) + (shape.mass ? "_mass" : "");
+                           std::to_string(shape.head_dim) + (shape.mass ? "_mass" : "") +
+                           (shape.type == RowType::kF16 ? "" : "_" + std::string(row_type_name(shape.type)));
   return {name, [shape]() -> std::function<void()> {
             const auto attention = std::make_shared<Attention>(shape);
             return [attention] {
@@ -70,7 +73,11 @@ std::vector<CountedCase> attention_cases() {
       for (bool mass : {false, true}) cases.push_back(attention_case("decode", {group, head_dim, 1, mass}));
     }
   }
-  cases.push_back(attention_case("prefill64", {4, 128, 64, false}));
+  cases.push_back(attention_case("decode", {8, 128, 1}));
+  for (RowType type : {RowType::kBF16, RowType::kQ8_0}) {
+    cases.push_back(attention_case("decode", {4, 128, 1, false, type}));
+  }
+  cases.push_back(attention_case("prefill64", {4, 128, 64}));
   return cases;
 }
 

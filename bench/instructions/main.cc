@@ -27,9 +27,9 @@ void count(const CountedCase& counted) {
 
 void print_build() {
 #ifdef __clang__
-  std::printf("build: clang %d.%d.%d", __clang_major__, __clang_minor__, __clang_patchlevel__);
+  std::printf("build: clang %d", __clang_major__);
 #else
-  std::printf("build: gcc %d.%d.%d", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+  std::printf("build: gcc %d", __GNUC__);
 #endif
   std::printf(", Highway %d.%d.%d, %s\n", HWY_MAJOR, HWY_MINOR, HWY_PATCH, simd_target().c_str());
 }

@@ -20,8 +20,8 @@ namespace vase {
 // runs over).
 struct Counters {
   int64_t tokens_seen = 0;   // prompt and generated tokens in the cache's past
-  // Per layer and KV head. With CacheOptions::stagger of the first layer: others are ahead of it by less than one eviction and
-  // never hold more than capacity. With layers of unequal budgets the mean: slots rounded down, the other two up.
+  // Per layer and KV head. With CacheOptions::stagger those of the first layer: others are ahead of it by less than one
+  // eviction and never hold more than capacity. With layers of unequal budgets the mean: slots rounded down, the other two up.
   int slots_used = 0;
   int64_t evicted = 0;         // tokens dropped so far
   int64_t evictions = 0;       // times that a head has evicted

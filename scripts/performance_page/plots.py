@@ -52,7 +52,7 @@ def mark_crossings(ax, lines):
     marks = []
     for line in evicting:
         gains = gain_over_full(line.points, full)
-        if not line.label.startswith(first) or not gains:
+        if line.label.rpartition(" ")[0] != first or not gains:
             continue
         x = crossing(gains, NOTICEABLE)
         if x is not None and x > gains[0][0]:

@@ -15,7 +15,7 @@ def one_row_a_line(run):
 def main(result, file, command):
     try:
         text = one_row_a_line({"command": command, **json.loads(pathlib.Path(result).read_text())})
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise PageError(f"`vase bench` left no report: {error}") from error
     write_whole(pathlib.Path(file), text.encode())
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/half.h"
 
@@ -35,7 +36,8 @@ uint16_t store_block(const float* in, std::byte* out) {
     poison += in[i] * 0;  // NaN once a number is not finite
   }
   const float scale = largest / 127 + poison;
-  const float inverse = scale > 0 && poison == 0 ? 1 / scale : 0;
+  // A scale whose inverse overflows is 0 in half precision, and so are the numbers.
+  const float inverse = scale > 4 * std::numeric_limits<float>::min() && poison == 0 ? 1 / scale : 0;
   for (int i = 0; i < kBlock; ++i) {
     const float number = poison == 0 ? in[i] * inverse : 0;
     out[i] = static_cast<std::byte>(static_cast<int8_t>(rounded(number)));

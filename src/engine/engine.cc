@@ -171,7 +171,12 @@ void Engine::Impl::collect() {
 
 void Engine::Impl::run_and_advance() {
   attention->begin_step(spans);
-  logits = forward.run({tokens, positions, outputs}, *attention);
+  try {
+    logits = forward.run({tokens, positions, outputs}, *attention);
+  } catch (...) {  // some layers may have taken the tokens in and others not: these texts cannot go on
+    for (const auto& member : members) member->cancel();
+    throw;
+  }
   attention->end_step();
   for (size_t i = 0; i < spans.size(); ++i) {
     plan.attention.schedule.advance(members[i]->sequence, spans[i].tokens);

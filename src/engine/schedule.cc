@@ -1,6 +1,7 @@
 #include "engine/schedule.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "policies/trigger.h"
 
@@ -21,6 +22,7 @@ int64_t Schedule::next_eviction(const Sequence& sequence, int layer, int64_t see
 
 Schedule::Run Schedule::next_run(const Sequence& sequence, int layer, int used, int64_t seen, int tokens) const {
   if (!evicts) return {tokens, false, 0, 0};
+  assert(used == held(sequence, layer, seen).used);
   const int64_t end = next_eviction(sequence, layer, seen);
   const int left = static_cast<int>(end - seen), after = static_cast<int>(next_eviction(sequence, layer, end) - end);
   return {std::min(tokens, left), tokens >= left, used + left - buffer, budgets[layer] + after - buffer};

@@ -12,7 +12,7 @@ struct Sequence {
   int prompt_tokens = 0;      // P
   bool dense_prefill = false;
   int64_t seen = 0;           // tokens so far: position of the next token
-  // As Counters has them, means over the layers:
+  // As Counters has them: of the first layer when layers are staggered, else means over the layers.
   int used = 0;
   int64_t evictions = 0;
   int64_t first_eviction = 0;
