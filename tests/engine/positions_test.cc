@@ -117,23 +117,30 @@ TEST(CachePositions, TextPositionsStayKnown) {
   const std::vector<float> frequencies = {1, 0.3f, 0.1f, 0.03f, 0.01f, 0.003f, 0.001f, 1e-4f,
                                           1, 0.5f, 0.2f, 0.05f, 0.02f, 0.005f, 0.002f, 2e-4f};
   const Rope rope{.frequencies = frequencies};
-  test::Driver driver(test::FakeModel{}, Policy::parse("streaming"),
-                      {.budget = 24, .buffer = 8, .period = 8, .key_type = RowType::kF32, .positions = Positions::kCache,
-                       .stagger = false},
-                      {.threads = 1}, rope);
-  Sequence s = driver.start(0, 0, 1);
-  driver.step({&s}, {24 + 3 * 8});
-  const auto kept = driver.kept(1, 0, 1);
-  HeadSlots head = driver.head(1, 0, 1);
-  for (size_t i = 0; i < kept.size(); ++i) {
-    const int32_t position = i < kSinks ? static_cast<int32_t>(i) : static_cast<int32_t>(24 + i);
-    EXPECT_EQ(kept[i], position);
-    auto want = driver.fake().row(0, position, 1, 1, 64);
-    want.erase(want.begin(), want.begin() + 32);
-    want = turned(rope, want, i < kSinks ? 24 : 0);  // three evictions of eight have closed the gap
-    std::vector<float> key(32);
-    read_row(head.keys(), head.order()[i], key.data());
-    for (int c = 0; c < 32; ++c) EXPECT_NEAR(key[c], want[c], 1e-5);
+  for (const bool stagger : {false, true}) {
+    SCOPED_TRACE(stagger ? "layers in turns" : "layers together");
+    test::Driver driver(test::FakeModel{}, Policy::parse("streaming"),
+                        {.budget = 24, .buffer = 8, .period = 8, .key_type = RowType::kF32, .positions = Positions::kCache,
+                         .stagger = stagger},
+                        {.threads = 1}, rope);
+    Sequence s = driver.start(0, 0, 1);
+    driver.step({&s}, {24 + 3 * 8});
+    const int layer = 1, head = 1;
+    // Three evictions of eight have closed the gap; in turns, the second one came four tokens early and dropped four.
+    const int dropped = stagger ? 20 : 24;
+    const auto kept = driver.kept(layer, 0, head);
+    ASSERT_EQ(kept.size(), 48u - dropped);
+    HeadSlots slots = driver.head(layer, 0, head);
+    for (size_t i = 0; i < kept.size(); ++i) {
+      const int32_t position = static_cast<int32_t>(i < kSinks ? i : dropped + i);
+      EXPECT_EQ(kept[i], position);
+      auto want = driver.fake().row(0, position, layer, 1, 64);
+      want.erase(want.begin(), want.begin() + 32);
+      want = turned(rope, want, i < kSinks ? dropped : 0);
+      std::vector<float> key(32);
+      read_row(slots.keys(), slots.order()[i], key.data());
+      for (int c = 0; c < 32; ++c) EXPECT_NEAR(key[c], want[c], 1e-5);
+    }
   }
 }
 
