@@ -128,6 +128,15 @@ TEST(Rows, BlocksByHand) {
   for (int c = 32; c < 64; ++c) EXPECT_EQ(read[c], 0);
 }
 
+TEST(Rows, BlocksOfTheSmallestNumbersAreZero) {
+  std::vector<float> row(32, 1e-40f), read(32, 1);
+  row[3] = -2e-38f;
+  std::vector<std::byte> bytes(row_bytes(RowType::kQ8_0, 32));
+  store_row(RowType::kQ8_0, row.data(), 32, bytes.data());
+  read_row({bytes.data(), bytes.size(), RowType::kQ8_0, 32, nullptr}, 0, read.data());
+  EXPECT_EQ(read, std::vector<float>(32));
+}
+
 TEST(HugeBuffer, IsZeroAndMovable) {
   HugeBuffer a(5u << 20);
   for (size_t i = 0; i < a.size(); i += 4096) EXPECT_EQ(a.data()[i], std::byte{0});

@@ -21,8 +21,12 @@ void count() {
 }  // namespace
 
 // operator new and std::vector end here. A sanitizer has these functions for itself.
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#if !defined(__has_feature) || !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#ifdef __has_feature  // clang's way to tell
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define VASE_SANITIZED
+#endif
+#endif
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(VASE_SANITIZED)
 #pragma GCC visibility push(default)  // for the C++ library, which is another object
 extern "C" {
 void* __libc_malloc(size_t);
@@ -53,7 +57,6 @@ int posix_memalign(void** result, size_t alignment, size_t size) {
 }
 }
 #pragma GCC visibility pop
-#endif
 #endif
 
 namespace vase {
