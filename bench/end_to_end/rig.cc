@@ -1,11 +1,11 @@
 #include "end_to_end/rig.h"
 
 #include <algorithm>
-#include <random>
 #include <string>
 #include <thread>
 
 #include "engine/model_shape.h"
+#include "synthetic/normals.h"
 #include "vase/error.h"
 
 namespace vase::bench {
@@ -18,14 +18,6 @@ model::ForwardOptions forward_options(const EnginePlan& plan, const EngineOption
   return {.threads = plan.attention.threads,
           .max_tokens = reach.prompts ? std::max(engine.sequences, engine.chunk) : engine.sequences,
           .max_outputs = engine.sequences};
-}
-
-std::vector<float> random_rows(int head_dim) {
-  std::mt19937 rng(1);
-  std::normal_distribution<float> normal;
-  std::vector<float> pool(head_dim * kPoolRows);
-  for (float& x : pool) x = normal(rng);
-  return pool;
 }
 
 }  // namespace
@@ -59,7 +51,7 @@ Rig::Rig(std::shared_ptr<const model::Weights> weights, const Policy& policy, co
       cache_(plan_.cache, false),
       attention_(make_attention(cache_, plan_)),
       forward_(weights_, forward_options(plan_, engine, reach)),
-      pool_(random_rows(plan_.cache.head_dim)),
+      pool_(normals(plan_.cache.head_dim * kPoolRows, 1)),
       sequences_(engine.sequences) {}
 
 void Rig::start() {

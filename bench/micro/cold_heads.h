@@ -4,23 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <random>
 #include <span>
 #include <vector>
 
 #include "base/huge_buffer.h"
 #include "base/store_row.h"
 #include "kernels/slot_attention/slot_attention.h"
+#include "synthetic/normals.h"
 
 namespace vase::kernels {
 
-inline std::vector<float> normals(size_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> all(count);
-  for (float& x : all) x = normal(random);
-  return all;
-}
+using bench::normals;
 
 // Rows of one type and width: a few thousand random ones, repeated over 512 MiB.
 class RowPool {

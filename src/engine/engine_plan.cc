@@ -40,20 +40,16 @@ void check_parity(const CacheOptions& cache) {
   if (cache.budget_mib == 0) validate_trigger(cache.trigger, cache.budget, cache.buffer);
 }
 
-std::string names_of_rows(bool (*fits)(RowType, const ModelShape&), const ModelShape& shape) {
-  std::string names;
-  for (const RowType type : kRowTypes) {
-    if (fits(type, shape)) names += (names.empty() ? "" : ", ") + std::string(row_type_name(type));
-  }
-  return names;
-}
-
 // Rows of a type are whole blocks.
 void check_row_type(const char* name, RowType type, const ModelShape& shape) {
-  const auto fits = [](RowType one, const ModelShape& of) { return of.head_dim % row_block(one) == 0; };
-  require(fits(type, shape), std::string(name) + " of type " + std::string(row_type_name(type)) + " come in blocks of " +
+  const auto fits = [&](RowType one) { return shape.head_dim % row_block(one) == 0; };
+  std::string fitting;
+  for (const RowType one : kRowTypes) {
+    if (fits(one)) fitting += (fitting.empty() ? "" : ", ") + std::string(row_type_name(one));
+  }
+  require(fits(type), std::string(name) + " of type " + std::string(row_type_name(type)) + " come in blocks of " +
                                  std::to_string(row_block(type)) + " elements, and the heads of this model have " +
-                                 std::to_string(shape.head_dim) + "; types that fit: " + names_of_rows(fits, shape));
+                                 std::to_string(shape.head_dim) + "; types that fit: " + fitting);
 }
 
 // Keys that move up have no position of their own any more, and they move by their order. They are stored again each time:
