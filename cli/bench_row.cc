@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "commands.h"
-#include "end_to_end/statistics.h"
+#include "eval/statistics.h"
 #include "json_output.h"
 #include "output.h"
 #include "vase/simd.h"
@@ -47,7 +47,7 @@ void add_repeats(ordered_json& json, const std::string& name, const std::vector<
   json[name] = json[name + "_low"] = json[name + "_high"] = nullptr;
   if (!values.empty()) {
     const auto [low, high] = std::ranges::minmax(values);
-    json[name] = bench::median(values);
+    json[name] = eval::median(values);
     json[name + "_low"] = low;
     json[name + "_high"] = high;
   }
@@ -87,11 +87,11 @@ void add_speed(ordered_json& json, const Row& row) {
 
 void add_times(ordered_json& json, const Row& row) {
   json["first_token_ms"] = nullptr;
-  if (!row.first_token_s.empty()) json["first_token_ms"] = bench::median(row.first_token_s) * 1e3;
+  if (!row.first_token_s.empty()) json["first_token_ms"] = eval::median(row.first_token_s) * 1e3;
   const bool steps = !row.step_s.empty();
   const auto step_ms = [&](double share) -> ordered_json {
     if (!steps) return nullptr;
-    return bench::percentile(row.step_s, share) * 1e3;
+    return eval::quantile(row.step_s, share) * 1e3;
   };
   json["token_ms_p50"] = step_ms(0.5);
   json["token_ms_p90"] = step_ms(0.9);
@@ -135,12 +135,12 @@ void add_prediction(ordered_json& json, const Row& row, bool asked) {
     column.push_back(bench::CostModel(row.step_bytes, c).column_s() * 1e3);
   }
   add_repeats(json, "predicted_tokens_per_s", prediction.tokens_per_s);
-  json["prediction_error_percent"] = errors.empty() ? nullptr : ordered_json(bench::median(errors));
+  json["prediction_error_percent"] = errors.empty() ? nullptr : ordered_json(eval::median(errors));
   json["calibration"] = nullptr;
   if (asked) json["calibration"] = ordered_json::object();
   if (errors.empty()) return;
-  json["calibration"] = {{"one_ms", bench::median(one)},           {"batch_ms", bench::median(batch)},
-                         {"column_ms", bench::median(column)},     {"slots", prediction.slots},
+  json["calibration"] = {{"one_ms", eval::median(one)},           {"batch_ms", eval::median(batch)},
+                         {"column_ms", eval::median(column)},     {"slots", prediction.slots},
                          {"weight_bytes", row.step_bytes.weights}, {"slot_bytes", row.step_bytes.slot}};
 }
 

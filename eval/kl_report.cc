@@ -73,7 +73,7 @@ KlSummary summarise(const KlRow& row) {
   if (s.texts == 0) return s;
   s.kl = mean(kl);
   s.kl_error = standard_error(kl);
-  s.median = quantile(all, 0.5);
+  s.median = median(all);
   s.p99 = quantile(all, 0.99);
   s.max = *std::ranges::max_element(all);
   s.same_top = mean(same);
@@ -97,7 +97,7 @@ nlohmann::json text_json(const KlRow& row, const KlText& text, uint64_t seed) {
           {"first_eviction", text.first_eviction},
           {"positions", kl.size()},
           {"kl_mean", mean(kl)},
-          {"kl_median", quantile(kl, 0.5)},
+          {"kl_median", median(kl)},
           {"kl_p99", quantile(kl, 0.99)},
           {"kl_max", kl.empty() ? 0 : *std::ranges::max_element(kl)},
           {"same_top", text.same_top / positions},

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "end_to_end/peak_memory.h"
-#include "end_to_end/statistics.h"
+#include "eval/statistics.h"
 
 namespace vase::bench {
 namespace {
@@ -131,7 +131,7 @@ void GroupRun::calibrate() {
     const Piece piece = time_piece(rig, {.tokens = kCalibrationSteps}, options_.stop);
     std::vector<double> steps;
     for (size_t i = 1; i < piece.marks.size(); ++i) steps.push_back(piece.marks[i] - piece.marks[i - 1]);
-    return median(steps);
+    return eval::median(steps);
   };
   calibration_ = {.batch = group_.common().batch};
   calibration_.one_s = calibration_.batch_s = median_step(*calibrate_one_);
@@ -224,7 +224,7 @@ void GroupRun::time_ours(Rig& rig, Row& row) {
   row.evictions += rig.sequence().evictions - watched.evictions_before;
   row.seen = rig.sequence().seen;
   if (joules) row.joules_per_token.push_back(*joules / tokens);
-  if (test.prompt) row.first_token_s.push_back(mean(piece.marks));
+  if (test.prompt) row.first_token_s.push_back(eval::mean(piece.marks));
   if (!test.prompt) add_generation(row, piece, watched);
   if (row.prediction) add_prediction(row, calibration_);
 }

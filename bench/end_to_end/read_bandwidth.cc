@@ -33,7 +33,7 @@ HWY_AFTER_NAMESPACE();
 #include <vector>
 
 #include "end_to_end/read_bandwidth.h"
-#include "end_to_end/statistics.h"
+#include "eval/statistics.h"
 
 namespace vase::bench {
 namespace {
@@ -53,7 +53,7 @@ double ReadBandwidth::measure() {
   std::this_thread::sleep_for(kRest);
   std::vector<double> passes(kPasses);
   for (double& one : passes) one = pass();
-  return median(passes);
+  return eval::median(passes);
 }
 
 double ReadBandwidth::pass() {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "end_to_end/statistics.h"
+#include "eval/statistics.h"
 
 namespace vase::bench {
 
@@ -15,9 +15,9 @@ double worst_over_median(const Row& row) {
   const size_t steps = row.what.test.tokens;
   for (size_t first = 0; first + steps <= row.step_s.size(); first += steps) {
     const std::vector<double> repeat(row.step_s.begin() + first, row.step_s.begin() + first + steps);
-    ratios.push_back(std::ranges::max(repeat) / median(repeat));
+    ratios.push_back(std::ranges::max(repeat) / eval::median(repeat));
   }
-  return median(ratios);
+  return eval::median(ratios);
 }
 
 std::optional<double> evicting_over_other(const Row& row) {
@@ -25,7 +25,7 @@ std::optional<double> evicting_over_other(const Row& row) {
   for (size_t i = 0; i < row.step_s.size(); ++i)
     (row.step_evicts[i] ? evicting : other).push_back(row.step_s[i]);
   if (evicting.empty() || other.empty()) return std::nullopt;
-  return median(evicting) / median(other);
+  return eval::median(evicting) / eval::median(other);
 }
 
 }  // namespace vase::bench

@@ -3,21 +3,24 @@
 #include <cmath>
 #include <random>
 
-#include "base/half.h"
+#include "base/store_row.h"
 
 namespace vase::bench {
 namespace {
 
 constexpr int kQueries = 64;
-constexpr size_t kRowBytes = EvictionHeads::kHeadDim * sizeof(uint16_t);
+constexpr size_t kRowBytes = row_bytes(RowType::kF16, EvictionHeads::kHeadDim);
 
 }  // namespace
 
 EvictionHeads::EvictionHeads(int kv_heads) : rows_(size_t(2) * kv_heads * kSlots * kRowBytes) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
-  auto* half = reinterpret_cast<uint16_t*>(rows_.data());
-  for (size_t i = 0; i < rows_.size() / 2; ++i) half[i] = to_half(normal(random));
+  std::vector<float> row(kHeadDim);
+  for (size_t at = 0; at < rows_.size(); at += kRowBytes) {
+    for (float& x : row) x = normal(random);
+    store_row(RowType::kF16, row.data(), kHeadDim, rows_.data() + at);
+  }
   queries_.resize(size_t(kQueries) * kGroup * kHeadDim);
   for (float& q : queries_) q = normal(random);
   for (int f = 0; f < kHeadDim / 2; ++f) frequencies_.push_back(std::pow(1e6f, -2.0f * float(f) / kHeadDim));

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "end_to_end/read_bandwidth.h"
-#include "end_to_end/statistics.h"
+#include "eval/statistics.h"
 #include "micro/cold_heads.h"
 
 namespace vase::kernels {
@@ -40,7 +40,7 @@ double thread_cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-using bench::median;
+using eval::median;
 
 // Runs work(thread) on kThreads threads and returns the seconds that the busier one took, in CPU time: what else the
 // machine does at the moment takes nothing from one measurement and not from another.

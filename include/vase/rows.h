@@ -24,10 +24,15 @@ constexpr int row_block(RowType type) { return type == RowType::kQ8_0 ? 32 : 1; 
 // a SIMD loop over a row needs no remainder. Equal to head_dim for every common size (64, 80, 96, 112, 128, 256).
 constexpr int padded_row(int head_dim) { return (head_dim + 15) / 16 * 16; }
 
+// Where the f16 scale of a channel lies in a kQ8_0 row of `width` numbers, in bytes. Number i is byte i.
+constexpr size_t scale_offset(int width, int channel) {
+  return size_t(width) + size_t(channel / row_block(RowType::kQ8_0)) * 2;
+}
+
 // Bytes of a stored row.
 constexpr size_t row_bytes(RowType type, int head_dim) {
   const size_t padded = padded_row(head_dim);
-  if (type == RowType::kQ8_0) return padded + padded / row_block(type) * 2;
+  if (type == RowType::kQ8_0) return scale_offset(padded_row(head_dim), padded_row(head_dim));
   return padded * (type == RowType::kF32 ? 4 : 2);
 }
 

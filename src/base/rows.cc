@@ -19,7 +19,7 @@ void read_halves(const std::byte* row, int width, float* out, Decode decode) {
 void read_blocks(const std::byte* row, int width, float* out) {
   for (int c = 0; c < width; ++c) {
     uint16_t scale;
-    std::memcpy(&scale, row + width + c / row_block(RowType::kQ8_0) * 2, 2);
+    std::memcpy(&scale, row + scale_offset(width, c), 2);
     out[c] = static_cast<float>(static_cast<int8_t>(row[c])) * from_half(scale);
   }
 }

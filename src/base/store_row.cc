@@ -48,7 +48,7 @@ uint16_t store_block(const float* in, std::byte* out) {
 void store_blocks(const float* in, int width, std::byte* out) {
   for (int block = 0; block < width / kBlock; ++block) {
     const uint16_t scale = store_block(in + block * kBlock, out + block * kBlock);
-    std::memcpy(out + width + 2 * block, &scale, 2);
+    std::memcpy(out + scale_offset(width, block * kBlock), &scale, 2);
   }
 }
 

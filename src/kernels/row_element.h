@@ -24,7 +24,7 @@ inline float row_element(const RowsView& rows, size_t i, int channel) {
       return from_bfloat(half_at(2 * channel));
     case RowType::kQ8_0:
       return static_cast<float>(static_cast<int8_t>(row[channel])) *
-             from_half(half_at(rows.width + channel / row_block(RowType::kQ8_0) * 2));
+             from_half(half_at(scale_offset(rows.width, channel)));
   }
   float x;
   std::memcpy(&x, row + 4 * channel, sizeof x);

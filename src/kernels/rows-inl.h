@@ -100,7 +100,7 @@ class Row<Q8_0> {
 
   Row() = default;
   HWY_INLINE Row(const void* row, int padded)
-      : at_(static_cast<const int8_t*>(row)), scales_(reinterpret_cast<const uint16_t*>(at_ + padded)) {}
+      : at_(static_cast<const int8_t*>(row)), scales_(reinterpret_cast<const uint16_t*>(at_ + scale_offset(padded, 0))) {}
 
   HWY_INLINE F32V scale(F32 d, int channel) const {
     return promote_half(d, hn::Set(hn::Rebind<uint16_t, F32>(), scales_[channel / kBlock]));
@@ -109,7 +109,7 @@ class Row<Q8_0> {
   HWY_INLINE F32V load(F32 d, int channel) const { return load(d, channel, scale(d, channel)); }
   HWY_INLINE const std::byte* address(int channel) const { return reinterpret_cast<const std::byte*>(at_ + channel); }
 
-  static constexpr size_t bytes(int padded) { return padded + padded / kBlock * 2; }
+  static constexpr size_t bytes(int padded) { return row_bytes(RowType::kQ8_0, padded); }
 
  private:
   const int8_t* at_;
@@ -119,7 +119,10 @@ class Row<Q8_0> {
 // Fetches a row that is used soon. Rows lie where their slots are, so that the machine cannot guess the next one.
 template <class T>
 HWY_INLINE void fetch_row(const void* row, int padded) {
-  for (size_t at = 0; at < Row<T>::bytes(padded); at += 64) __builtin_prefetch(static_cast<const std::byte*>(row) + at);
+  const auto* const from = static_cast<const std::byte*>(row);
+  const size_t bytes = Row<T>::bytes(padded);
+  for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at);
+  if (bytes % 64 != 0) __builtin_prefetch(from + bytes - 1);  // such rows begin anywhere in a line
 }
 
 template <class T>

@@ -7,25 +7,12 @@
 #include "end_to_end/model_bytes.h"
 #include "end_to_end/peak_memory.h"
 #include "end_to_end/row.h"
-#include "end_to_end/statistics.h"
 #include "support/tiny_gguf.h"
 
 namespace vase::bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-TEST(Percentile, LiesOnTheLineBetweenNeighbours) {
-  const std::vector<double> values = {40, 10, 30, 20};
-  EXPECT_EQ(percentile(values, 0), 10);
-  EXPECT_EQ(percentile(values, 1), 40);
-  EXPECT_EQ(percentile(values, 0.5), 25);
-  EXPECT_NEAR(percentile(values, 0.9), 37, 1e-12);
-  EXPECT_EQ(percentile({7}, 0.99), 7);
-  EXPECT_EQ(percentile({}, 0.5), 0);
-  EXPECT_EQ(median({3, 1, 2}), 2);
-  EXPECT_EQ(mean(std::vector<double>{1, 2, 6}), 3);
-}
 
 // Two repeats of four steps; the third and the seventh evict.
 Row two_repeats() {

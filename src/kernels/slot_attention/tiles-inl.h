@@ -105,7 +105,7 @@ struct Rows<Q8_0> {
     // Vectors end where the scales do and begin in the numbers. What comes of those lands in front, in the place of
     // rows that are still to come.
     for (int i = end; i-- > begin;) {
-      const auto* from = reinterpret_cast<const uint16_t*>(base + size_t(i) * stride + padded);
+      const auto* from = reinterpret_cast<const uint16_t*>(base + size_t(i) * stride + scale_offset(padded, 0));
       float* to = scales_of_rows + (i - begin) * blocks;
       for (int b = blocks; b > 0; b -= kLanes) {
         hn::StoreU(promote_half(d, hn::LoadU(d16, from + b - kLanes)), d, to + b - kLanes);
