@@ -28,12 +28,27 @@ def generation(rows):
     return [row for row in rows if is_generation(row)]
 
 
-def models(rows):
-    """The rows of each model, in order of appearance."""
+def grouped(rows, key):
+    """The rows of each key, in order of appearance."""
     groups = {}
     for row in rows:
-        groups.setdefault(model_of(row), []).append(row)
+        groups.setdefault(key(row), []).append(row)
     return groups
+
+
+def models(rows):
+    """The rows of each model, in order of appearance."""
+    return grouped(rows, model_of)
+
+
+def models_at_depths(rows):
+    """The rows of each (model, tokens seen), depths that more batches were timed at first."""
+    groups = grouped(rows, lambda row: (model_of(row), row.number("depth")))
+    return dict(sorted(groups.items(), key=lambda group: -len(batches_of(group[1]))))
+
+
+def batches_of(rows):
+    return {row.number("batch") for row in rows}
 
 
 @dataclass

@@ -6,12 +6,15 @@ from matplotlib.ticker import FuncFormatter
 from cases import (
     FULL,
     PEERS,
+    batches_of,
     crossing,
     gain_over_full,
     generation,
+    grouped,
     lines_over,
     model_of,
     models,
+    models_at_depths,
     pairs_of_products,
     policy_of,
     ratio_of_repeats,
@@ -110,9 +113,7 @@ def gib_by_formula(row, slots):
 def memory(rows):
     rows = generation(rows)
     figure, (ax,) = panels(1)
-    groups = {}
-    for row in rows:
-        groups.setdefault(policy_of(row), []).append(row)
+    groups = grouped(rows, policy_of)
     shades, ends = colours(list(groups)), []
     longest = max(row.number("tokens_seen") for row in rows)
     for label, of_policy in groups.items():
@@ -134,15 +135,15 @@ def memory(rows):
 
 
 def batch(rows):
-    groups = models(generation(rows))
-    figure, axes = panels(len(groups), width=4.2 * len(groups) + 1)
-    for ax, (model, of_model) in zip(axes, groups.items()):
-        lines = lines_over(of_model, "batch")
+    groups = {place: group for place, group in models_at_depths(generation(rows)).items() if len(batches_of(group)) > 1}
+    figure, axes = panels(max(len(groups), 1), width=4.2 * max(len(groups), 1) + 1)
+    for ax, ((model, depth), group) in zip(axes, groups.items()):
+        lines = lines_over(group, "batch")
         ends = draw_lines(ax, lines)
         log_axis(ax.xaxis, places_of(lines))
         log_axis(ax.yaxis)
-        seen = count_text(of_model[0].number("depth"))
-        ax.set(xlabel="sequences", ylabel="tokens/s, all together", title=f"{model}, {seen} tokens seen")
+        title = f"{model}, {count_text(depth)} tokens seen"
+        ax.set(xlabel="sequences", ylabel="tokens/s, all together", title=title)
         name_lines(ax, ends)
     figure.subplots_adjust(wspace=0.75)
     return figure

@@ -10,6 +10,7 @@ from cases import (
     lines_over,
     model_of,
     models,
+    models_at_depths,
     pairs_of_products,
     policy_of,
     ratio_of_repeats,
@@ -109,9 +110,8 @@ def flat_table(rows):
 
 def batch_table(rows):
     parts = []
-    for model, of_model in models(generation(rows)).items():
-        depth = of_model[0].number("depth")
-        lines = lines_over(of_model, "batch")
+    for (model, depth), group in models_at_depths(generation(rows)).items():
+        lines = lines_over(group, "batch")
         parts.append(grid(lines, f"{model}, {tokens(depth)} seen, sequences", speed_and_ratio))
     return "\n\n".join(parts)
 

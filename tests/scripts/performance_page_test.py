@@ -6,9 +6,14 @@ import unittest
 from cases import crossing, model_of, ratio_of_repeats
 from figures import FIGURES
 from results import Results, Row, known_runs
-from tables import about, digits
+from tables import about, batch_table, digits
 
 RESULTS = pathlib.Path(sys.argv.pop())
+
+
+def timed(depth, batch, speed):
+    speeds = {"tokens_per_s": speed, "tokens_per_s_low": speed, "tokens_per_s_high": speed}
+    return Row(RESULTS, {"model": "m-1b", "policy_name": "full", "test": "tg8", "depth": depth, "batch": batch} | speeds)
 
 
 class Page(unittest.TestCase):
@@ -40,6 +45,12 @@ class Page(unittest.TestCase):
     def test_numbers_keep_what_matters(self):
         self.assertEqual([digits(x) for x in (0.912, 9.994, 12.34, 1234.5)], ["0.91", "9.99", "12.3", "1,234"])
         self.assertEqual(about(4937), "4,900")
+
+    def test_batches_at_different_depths_stand_apart(self):
+        tables = batch_table([timed(16384, 4, 5), timed(8192, 4, 7), timed(8192, 8, 9)]).split("\n\n")
+        self.assertEqual([table.splitlines()[0] for table in tables],
+                         ["| m-1b, 8,192 seen, sequences | full cache |", "| m-1b, 16,384 seen, sequences | full cache |"])
+        self.assertEqual([table.splitlines()[2:] for table in tables], [["| 4 | 7.00 |", "| 8 | 9.00 |"], ["| 4 | 5.00 |"]])
 
     def test_every_run_belongs_to_a_figure_and_every_figure_has_one(self):
         results = Results(known_runs(RESULTS), {}, {})
