@@ -13,7 +13,7 @@ RESULTS = pathlib.Path(sys.argv.pop())
 
 def timed(depth, batch, speed):
     speeds = {"tokens_per_s": speed, "tokens_per_s_low": speed, "tokens_per_s_high": speed}
-    peers = {"peer_flash_tokens_per_s": None, "peer_plain_tokens_per_s": None}
+    peers = {"peer_flash_tokens_per_s": None, "peer_plain_tokens_per_s": None, "ratio_vs_peer": None}
     return Row(RESULTS, {"model": "m-1b", "policy_name": "full", "test": "tg8", "depth": depth, "batch": batch} | speeds | peers)
 
 
