@@ -33,10 +33,7 @@ std::vector<Group> swept(const std::vector<Group>& groups,
 struct Bench::Impl {
   explicit Impl(const BenchOptions& wanted) : options(wanted) {
     check_peer_types();
-    for (const model::WeightLayout layout : options.grid.layouts) {
-      bed.loaded[layout] = {model::Weights::load(options.model_path, {layout}),
-                            model_bytes(options.model_path, layout)};
-    }
+    for (const model::WeightLayout layout : options.grid.layouts) load(layout);
     bed.shape = shape_of(bed.loaded.begin()->second.weights->hparams());
     groups = groups_of(options.grid);
     if (options.sweep_bytes > 0) {
@@ -61,6 +58,19 @@ struct Bench::Impl {
                                            " values with flash attention only; use --peer llama-flash");
       }
     }
+  }
+
+  void load(model::WeightLayout layout) {
+    if (!bed.loaded.empty()) require_room_beside_weights(layout);
+    auto weights = model::Weights::load(options.model_path, {layout});
+    bed.loaded[layout] = {std::move(weights), model_bytes(options.model_path, layout)};
+  }
+
+  void require_room_beside_weights(model::WeightLayout layout) const {
+    const uint64_t needed = model_bytes(options.model_path, layout).resident, free = available_memory();
+    if (needed <= free) return;
+    throw Error(ErrorCode::kResource, "the weights in a second layout take " + mib(needed) + "; " + mib(free) +
+                                          " are free. Give --products own or ggml instead of both");
   }
 
   EnginePlan plan(const Group& group, const Case& one) const {
