@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "output.h"
+#include "vase/options.h"
 
 namespace vase::cli {
 namespace {
@@ -36,7 +37,8 @@ std::string milliseconds(const ordered_json& value) {
 std::string text(const ordered_json& row, const char* field) { return row[field].get<std::string>(); }
 
 std::string test(const ordered_json& row) {
-  return text(row, "test") + (row["depth"] > 0 ? " @ d" + dump(row["depth"]) : "");
+  const bool other_chunk = row["chunk"] != EngineOptions().chunk && text(row, "test").starts_with("pp");
+  return text(row, "test") + (other_chunk ? " by " + dump(row["chunk"]) : "") + (row["depth"] > 0 ? " @ d" + dump(row["depth"]) : "");
 }
 
 std::string kv_type(const ordered_json& row) {

@@ -22,7 +22,7 @@ struct BenchFlags {
   CacheFlags cache;
   std::vector<std::string> policies, kv_types;
   Layouts layouts = {model::WeightLayout::kOwn};
-  std::vector<int> prompts, tokens, depths, batches, threads, budgets;
+  std::vector<int> prompts, tokens, depths, batches, threads, budgets, chunks;
   std::string peer = "none";
   int memory_mib = 0;
   bool json = false, sweep = false;
@@ -64,6 +64,7 @@ void add_grid(CLI::App& app, BenchFlags& o) {
   add_list(app, "--depth", o.depths, 0, kMostPositions, "tokens seen before the first timed one (0)");
   add_list(app, "--batch", o.batches, 1, kMostBatch, "sequences at the same time (1)");
   add_list(app, "--threads", o.threads, 1, 256, "one per physical core when absent");
+  add_list(app, "--chunk", o.chunks, 1, 4096, "prompt tokens per step, all sequences together (256)");
   o.cache.add_memory(app);
   // Those of the other commands take one value.
   for (const char* flag : {"--kv-budget", "--kv-type"}) app.remove_option(app.get_option(flag));
@@ -82,7 +83,6 @@ void add_grid(CLI::App& app, BenchFlags& o) {
 void add_run(CLI::App& app, BenchFlags& o) {
   bench::BenchOptions& b = o.command.bench;
   add_integer(app, "--repeats", b.repeats, 1, 1000, "of every piece, all candidates in turn (5)");
-  add_integer(app, "--chunk", b.engine.chunk, 1, 4096, "prompt tokens per step (256)");
   add_choice<AttentionPath>(app, "--path", b.engine.path,
                             {{"fused", AttentionPath::kFused}, {"reference", AttentionPath::kReference}},
                             "implementation of attention: fused or reference (fused)");
@@ -167,6 +167,7 @@ bench::Grid grid_of(const BenchFlags& o, const CLI::App& app) {
   take(o.batches, grid.batches);
   take(o.threads, grid.threads);
   take(o.budgets, grid.budgets);
+  take(o.chunks, grid.chunks);
   if (o.kv_types.empty()) return grid;
   grid.kv_types.clear();
   for (const std::string& text : o.kv_types) {

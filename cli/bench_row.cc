@@ -61,7 +61,7 @@ void add_settings(ordered_json& json, const Row& row) {
   json["depth"] = row.what.depth;
   json["batch"] = row.what.batch;
   json["threads"] = row.threads;
-  json["chunk"] = row.chunk;
+  json["chunk"] = row.what.chunk;
   json["policy_name"] = row.what.name;
   json["policy"] = row.what.policy;
   json["budget"] = row.memory.budget;

@@ -3,19 +3,27 @@
 namespace vase::bench {
 namespace {
 
-// Every policy at every budget with every kind of products, for one place in the rest of the grid.
-std::vector<Case> cases_at(const Grid& grid, const Case& place) {
+// One case with every kind of products and every chunk.
+void add_variants(const Grid& grid, Case one, std::vector<Case>& cases) {
+  for (const model::WeightLayout layout : grid.layouts) {
+    for (const int chunk : grid.chunks) {
+      one.layout = layout;
+      one.chunk = chunk;
+      cases.push_back(one);
+    }
+  }
+}
+
+// Every policy at every budget in all variants, for one place in the rest of the grid.
+std::vector<Case> cases_at(const Grid& grid, Case one) {
   std::vector<Case> cases;
   for (const NamedPolicy& named : grid.policies) {
     const Policy policy = Policy::parse(named.text);
+    one.name = named.name;
+    one.policy = policy.text();
     for (const int budget : grid.budgets) {
-      for (const model::WeightLayout layout : grid.layouts) {
-        cases.push_back(place);
-        cases.back().name = named.name;
-        cases.back().policy = policy.text();
-        cases.back().cache.budget = budget;
-        cases.back().layout = layout;
-      }
+      one.cache.budget = budget;
+      add_variants(grid, one, cases);
       if (!policy.evicts() && !policy.reads()) break;
     }
   }

@@ -24,6 +24,7 @@ struct Case {
   int depth = 0;        // tokens that every sequence has seen when the timed piece begins
   int batch = 1;        // sequences
   int threads = 0;      // 0 = one per physical core
+  int chunk = 0;        // prompt tokens per step
   std::string name;     // of the policy, as given
   std::string policy;   // its canonical text
   std::string kv_type;  // as given, "f16" or "f16,f32"
@@ -47,10 +48,11 @@ struct Grid {
   std::vector<KvType> kv_types = {{"f16"}};
   std::vector<NamedPolicy> policies;
   std::vector<model::WeightLayout> layouts = {model::WeightLayout::kOwn};
+  std::vector<int> chunks = {EngineOptions().chunk};
   CacheOptions cache;  // everything but budget and types
 };
 
-// Cases alike in all but policy, budget and matrix products, by test: they share the peer, and are timed in turns.
+// Cases alike in all but policy, budget, matrix products and chunk, by test: they share the peer, and are timed in turns.
 struct Group {
   std::vector<Test> tests;
   std::vector<Case> cases;  // without a test
@@ -58,7 +60,7 @@ struct Group {
   const Case& common() const { return cases.front(); }
 };
 
-// Threads vary slowest, then KV types, depths, batches, policies, budgets and layouts. A policy that has no budget
+// Threads vary slowest, then KV types, depths, batches, policies, budgets, layouts and chunks. A policy that has no budget
 // comes once, not once per budget. Throws Error(kUsage) for a policy that does not parse.
 std::vector<Group> groups_of(const Grid& grid);
 

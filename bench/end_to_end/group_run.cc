@@ -72,6 +72,7 @@ EngineOptions engine_of(const BenchOptions& options, const Case& what) {
   EngineOptions engine = options.engine;
   engine.sequences = what.batch;
   engine.threads = what.threads;
+  engine.chunk = what.chunk;
   return engine;
 }
 
@@ -145,7 +146,6 @@ Row GroupRun::row_of(const Test& test, size_t index) const {
   Row row{.what = group_.cases[index],
           .repeats = options_.repeats,
           .threads = threads_,
-          .chunk = options_.engine.chunk,
           .staggered = plan.attention.schedule.staggered(),
           .memory = memory,
           .weight_bytes = bytes.resident,

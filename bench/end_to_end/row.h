@@ -22,7 +22,6 @@ struct Row {
   Case what;        // its batch is 0 when --sweep-batch found none that fits; then nothing was timed
   int repeats = 0;  // asked for; fewer are there when the run was interrupted
   int threads = 0;  // that ran
-  int chunk = 0;    // prompt tokens per step, all sequences together
   bool staggered = false;  // layers evict at different steps
   MemoryPlan memory;
   uint64_t weight_bytes = 0, compute_bytes = 0;  // resident beside the cache

@@ -15,7 +15,7 @@ namespace vase::bench {
 struct BenchOptions {
   std::string model_path;
   Grid grid;
-  EngineOptions engine;  // path and chunk; the grid has the rest
+  EngineOptions engine;  // the path of attention; the grid has the rest
   int repeats = 5;
   bool peer_flash = false, peer_plain = false;  // libllama's modes of attention
   int peer_tokens = 0;                          // steps of the peer per repeat; 0 = as many as ours

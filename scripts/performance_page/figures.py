@@ -21,6 +21,7 @@ FIGURES = (
     Figure("memory", ("memory-*",), "KV memory against tokens seen, held and by the formula", tables.memory_table),
     Figure("batch", ("batch-4b*", "batch-0.6b*"), "Tokens per second of all sequences against their number", tables.batch_table),
     Figure("short", ("short-*",), "Speed over the faster mode of libllama at short context", tables.short_table),
+    Figure("chunks", ("chunks-*",), "Speed of reading a prompt against the tokens of a step", tables.chunks_table),
     Figure("limit", ("depth-*", "batch-*"), "Share of the measured read limit of each case", tables.limit_table),
     Figure("prediction", ("predict-*",), "Predicted against measured tokens per second", tables.prediction_table),
     Figure("stall", ("stall-*",), "Time from token to token while heads evict", tables.stall_table),

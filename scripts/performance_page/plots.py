@@ -149,6 +149,19 @@ def batch(rows):
     return figure
 
 
+def chunks(rows):
+    groups = models(rows)
+    figure, axes = panels(len(groups), width=4.2 * len(groups) + 1)
+    for ax, (model, of_model) in zip(axes, groups.items()):
+        lines = lines_over(of_model, "chunk", peers=False)
+        ends = draw_lines(ax, lines)
+        log_axis(ax.xaxis, places_of(lines))
+        ax.set(xlabel="prompt tokens in a step", ylabel="tokens/s", title=model, ylim=(0, None))
+        name_lines(ax, ends)
+    figure.subplots_adjust(wspace=0.75)
+    return figure
+
+
 def listed(cases, label, width=8.0):
     """Axes with a line of text for each case, the first on top; returns figure, axes and the heights of the cases."""
     figure, (ax,) = panels(1, width=width, height=0.27 * len(cases) + 1.5)
@@ -291,6 +304,7 @@ DRAWN = {
     "flat": flat,
     "memory": memory,
     "batch": batch,
+    "chunks": chunks,
     "short": short,
     "limit": limit,
     "products": products,

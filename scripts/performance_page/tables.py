@@ -116,6 +116,15 @@ def batch_table(rows):
     return "\n\n".join(parts)
 
 
+def chunks_table(rows):
+    parts = []
+    for model, of_model in models(rows).items():
+        lines = lines_over(of_model, "chunk", peers=False)
+        title = f"{model}, {of_model[0].text('test')} after {tokens(of_model[0].number('depth'))}, tokens in a step"
+        parts.append(grid(lines, title, lambda _, point: with_range(point.row, "tokens_per_s")))
+    return "\n\n".join(parts)
+
+
 def measured_kv(row, rows):
     """MiB that the process held above what it holds with an all but empty cache; None without a run that tells."""
     same = [one for one in rows if one["fingerprint"] == row["fingerprint"] and policy_of(one) == FULL]

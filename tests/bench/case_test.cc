@@ -56,6 +56,14 @@ TEST(Groups, ProductsTakeTurns) {
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(groups[0].cases[i].layout, i % 2 ? ggml : own) << i;
 }
 
+TEST(Groups, ChunksTakeTurns) {
+  const std::vector<Group> groups = groups_of({.policies = {{"full", "full"}}, .chunks = {128, 512}});
+  ASSERT_EQ(groups.size(), 1u);
+  ASSERT_EQ(groups[0].cases.size(), 2u);
+  EXPECT_EQ(groups[0].cases[0].chunk, 128);
+  EXPECT_EQ(groups[0].cases[1].chunk, 512);
+}
+
 TEST(Groups, APolicyThatReadsHasABudget) {
   const std::vector<Group> groups = groups_of({.budgets = {64, 128}, .policies = {{"quest", "quest"}}});
   ASSERT_EQ(groups.size(), 1u);

@@ -23,8 +23,8 @@ class Runner : public testing::Test {
               .threads = {1},
               .budgets = {64},
               .policies = {{"vase-attnv", "vase-attnv"}},
+              .chunks = {24},
               .cache = {.buffer = 16}};
-    o.engine.chunk = 24;
     o.repeats = 2;
     o.on_piece = [this](const std::string&) { ++pieces_; };
     o.on_row = [this](const Row& row) { rows_.push_back(row); };

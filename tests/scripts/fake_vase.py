@@ -21,7 +21,7 @@ def parse():
     app.add_argument("verb")
     app.add_argument("--model")
     app.add_argument("--shape", choices=SHAPES)
-    for flag, default in (("--depth", "0"), ("--batch", "1"), ("--prompt", ""), ("--tokens", ""), ("--kv-budget", "1024")):
+    for flag, default in (("--depth", "0"), ("--batch", "1"), ("--prompt", ""), ("--tokens", ""), ("--kv-budget", "1024"), ("--chunk", "256")):
         app.add_argument(flag, default=default)
     app.add_argument("--policy", action="append", required=True)
     app.add_argument("--peer", default="none")
@@ -56,7 +56,7 @@ def speeds(options, weights, slot, batch, slots, seen):
     return ours, theirs["flash"], theirs["plain"], best and ours / best
 
 
-def row(options, test, depth, batch, policy, budget, products):
+def row(options, test, depth, batch, policy, budget, products, chunk):
     weights, layers = SHAPES.get(options.shape, (0.1e9, 30))
     seen = depth + int(test[2:])
     full = policy == "full"
@@ -74,7 +74,7 @@ def row(options, test, depth, batch, policy, budget, products):
     fields = {
         "date": "2026-01-02T03:04:05Z", "cpu": "Test Processor", "simd": "AVX3", "build": "0.1.0 (test)", "compiler": "clang 19.1.7",
         "model": f"{options.shape} (random weights)" if options.shape else "Tiny 135M Instruct", "fingerprint": "0123456789abcdef",
-        "test": test, "depth": depth, "batch": batch, "threads": 2, "policy_name": policy, "budget": budget if not full else capacity,
+        "test": test, "depth": depth, "batch": batch, "threads": 2, "chunk": chunk, "policy_name": policy, "budget": budget if not full else capacity,
         "products": products, "staggered": options.kv_stagger == "on",
         "capacity": capacity, "key_type": "f16", "value_type": "f16", "repeats": options.repeats, "incomplete": False,
         "token_ms_p50": step_ms, "token_ms_p90": step_ms and 1.02 * step_ms, "token_ms_p99": step_ms and 1.1 * step_ms,
@@ -102,7 +102,8 @@ def main():
         for policy in options.policy:
             budgets = integers(options.kv_budget)[:1] if policy == "full" else integers(options.kv_budget)
             products = ["own", "ggml"] if options.products == "both" else [options.products]
-            rows += [row(options, test, depth, batch, policy, *both) for both in itertools.product(budgets, products)]
+            variants = itertools.product(budgets, products, integers(options.chunk))
+            rows += [row(options, test, depth, batch, policy, *variant) for variant in variants]
     with open(options.out, "w", encoding="utf-8") as out:
         json.dump({"incomplete": False, "rows": rows}, out)
     print(f"{len(rows)} rows")

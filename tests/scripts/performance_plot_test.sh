@@ -76,7 +76,7 @@ draws_every_figure() {
   run "$performance" plot
   expect_status 0
   local name
-  for name in depth-4b depth-0.6b flat products memory batch short limit prediction stall largest-batch; do
+  for name in depth-4b depth-0.6b flat products memory batch chunks short limit prediction stall largest-batch; do
     is_picture "$pictures/$name.svg"
   done
   grep -q 'Not measured yet' "$page" && fail "runs are missing: $(grep 'Not measured yet' "$page")"
