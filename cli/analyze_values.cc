@@ -1,0 +1,236 @@
+// `vase analyze values` and `vase analyze quant`: how far values spread, layer by layer, and how well they go into few bits.
+#include <cmath>
+
+#include "commands.h"
+#include "eval/texts.h"
+#include "eval/value_study.h"
+#include "flags.h"
+#include "interrupt.h"
+#include "json_output.h"
+#include "output.h"
+#include "progress.h"
+#include "require_memory.h"
+#include "vase/capture.h"
+#include "vase/error.h"
+
+namespace vase::cli {
+namespace {
+
+using eval::QuantizerStudy;
+using eval::RangeStudy;
+using eval::ValueQuantizer;
+using eval::ValueStudy;
+using nlohmann::json;
+
+constexpr int kHqqIterations = 20;  // as HQQ has them
+
+struct StudyFlags {
+  std::string model;
+  std::vector<std::string> texts;
+  int most_tokens = 1024, most_texts = 0, skip = 4, threads = 0, listed = 8;
+  float ratio = 3;
+  bool json = false;
+};
+
+void add_flags(CLI::App& app, StudyFlags& o) {
+  add_path(app, "--model", o.model, "GGUF file");
+  app.get_option("--model")->required();
+  add_repeatable(app, "--text", o.texts, "a text file, or recorded generations (.json, .jsonl); repeatable");
+  app.get_option("--text")->required();
+  add_integer(app, "--tokens", o.most_tokens, 1, 1 << 20, "most tokens of a text, its prompt not counted (1024)");
+  add_integer(app, "--texts", o.most_texts, 1, 1 << 20, "most texts of each file with records; all when absent");
+  add_integer(app, "--skip", o.skip, 0, 1 << 20, "tokens at the start of a text that are left out (4)");
+  add_integer(app, "--threads", o.threads, 1, 256, "one per physical core when absent");
+  app.add_flag("--json", o.json, "print JSON");
+}
+
+// What went through the model, and what came of it.
+struct Study {
+  std::shared_ptr<const Model> model;
+  std::vector<eval::Text> texts;
+  ValueStudy values;
+};
+
+std::vector<eval::Text> read_all(const Model& model, const StudyFlags& o) {
+  std::vector<eval::Text> texts;
+  for (const std::string& path : o.texts) {
+    for (eval::Text& text : eval::read_texts(model, path, o.most_tokens, o.most_texts)) texts.push_back(std::move(text));
+  }
+  eval::make_names_differ(texts);
+  return texts;
+}
+
+void require_rows(const std::vector<eval::Text>& texts, const ModelShape& shape, int skip) {
+  size_t longest = 0;
+  for (const eval::Text& text : texts) longest = std::max(longest, text.tokens.size());
+  if (longest <= static_cast<size_t>(skip)) {
+    throw Error(ErrorCode::kUsage, "no text has more than the " + std::to_string(skip) +
+                                       " tokens that --skip leaves out; give longer texts or a smaller --skip");
+  }
+  require_memory(longest * shape.layers * shape.kv_heads * shape.head_dim * sizeof(float),
+                 "the values of " + std::to_string(longest) + " tokens", "Give fewer --tokens");
+}
+
+void add_text(Study& study, int index, const StudyFlags& o) {
+  const ModelShape& shape = study.model->shape();
+  const std::vector<int32_t>& tokens = study.texts[index].tokens;
+  CaptureOptions options{.threads = o.threads, .layers = {}};
+  std::vector<eval::TextValues> layers;
+  for (int layer = 0; layer < shape.layers; ++layer) {
+    options.layers.push_back(layer);
+    layers.push_back(eval::TextValues::sized(index, shape.kv_heads, static_cast<int>(tokens.size()), shape.head_dim, o.skip));
+  }
+  capture(*study.model, tokens, options, [&](const LayerRows& rows) { layers[rows.layer].put(rows.first, rows.values); });
+  for (int layer = 0; layer < shape.layers; ++layer) study.values.add(layer, layers[layer]);
+}
+
+// Leaves those whose groups divide a head.
+void require_divisible(const ModelShape& shape, std::vector<ValueQuantizer>& quantizers) {
+  const bool any = !quantizers.empty();
+  std::erase_if(quantizers, [&](const ValueQuantizer& q) { return shape.head_dim % q.group != 0; });
+  if (any && quantizers.empty()) {
+    throw Error(ErrorCode::kUnsupported, "the model's heads have " + std::to_string(shape.head_dim) +
+                                             " channels; needed: a multiple of 32, the smallest group");
+  }
+}
+
+Study run_study(const StudyFlags& o, std::vector<ValueQuantizer> quantizers) {
+  watch_interrupts();
+  std::shared_ptr<const Model> model = Model::load(o.model);
+  const ModelShape& shape = model->shape();
+  require_divisible(shape, quantizers);
+  Study study{model, read_all(*model, o), ValueStudy(shape.layers, quantizers)};
+  require_rows(study.texts, shape, o.skip);
+  Progress progress(study.texts.size());
+  for (int i = 0; i < static_cast<int>(study.texts.size()); ++i) {
+    progress.next(study.texts[i].name);
+    add_text(study, i, o);
+  }
+  return study;
+}
+
+// A token as it can be read in one line.
+std::string quoted_token(const Study& study, const eval::ValueRange& row) {
+  const std::string piece = study.model->piece(study.texts[row.text].tokens[row.position]);
+  return json(piece).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+json common_json(const Study& study) {
+  return {{"texts", study.texts.size()}, {"model", study.model->shape().fingerprint}, {"build", build_id()}};
+}
+
+std::string range_line(int layer, const RangeStudy& r) {
+  return formatted("| %d | %.3g | %.3g | %.3g | %.3g | %.2f | %.2f | %zu of %zu |\n", layer, r.mean, r.median, r.p99, r.largest,
+                   r.median > 0 ? r.largest / r.median : 0, r.skewness, r.outliers, r.rows);
+}
+
+std::string range_table(const Study& study, const StudyFlags& o) {
+  std::string text = formatted(
+      "Ranges (max - min of a value in one KV head) of %zu texts; outliers: more than %g times the layer's median.\n\n"
+      "| layer | mean | median | p99 | largest | largest / median | skewness | outliers |\n|---|---|---|---|---|---|---|---|\n",
+      study.texts.size(), o.ratio);
+  std::string farthest = "\n| layer | text | KV head | position | token | range / median |\n|---|---|---|---|---|---|\n";
+  for (int layer = 0; layer < study.values.layers(); ++layer) {
+    const RangeStudy r = study.values.ranges(layer, o.ratio, o.listed);
+    text += range_line(layer, r);
+    for (const eval::ValueRange& row : r.farthest) {
+      if (row.range <= o.ratio * r.median) break;
+      farthest += formatted("| %d | %s | %d | %d | %s | %.2f |\n", layer, study.texts[row.text].name.c_str(), row.kv_head,
+                            row.position, quoted_token(study, row).c_str(), r.median > 0 ? row.range / r.median : 0);
+    }
+  }
+  return text + farthest;
+}
+
+json range_json(const Study& study, const StudyFlags& o) {
+  json layers = json::array();
+  for (int layer = 0; layer < study.values.layers(); ++layer) {
+    const RangeStudy r = study.values.ranges(layer, o.ratio, o.listed);
+    json farthest = json::array();
+    for (const eval::ValueRange& row : r.farthest) {
+      const eval::Text& text = study.texts[row.text];
+      farthest.push_back({{"text", text.name}, {"kv_head", row.kv_head}, {"position", row.position},
+                          {"token", text.tokens[row.position]}, {"piece", study.model->piece(text.tokens[row.position])},
+                          {"range", row.range}});
+    }
+    layers.push_back({{"layer", layer}, {"rows", r.rows}, {"mean", r.mean}, {"median", r.median}, {"p99", r.p99},
+                      {"largest", r.largest}, {"skewness", r.skewness}, {"outliers", r.outliers}, {"farthest", farthest}});
+  }
+  json report = common_json(study);
+  report.update({{"outlier_ratio", o.ratio}, {"layers", layers}});
+  return report;
+}
+
+std::string correlation(const std::optional<double>& value) { return value ? formatted("%.2f", *value) : "-"; }
+
+std::string quantizer_table(const Study& study) {
+  std::string text =
+      "Squared error of values in few bits, and how it goes with their range. The error of a group grows with the square\n"
+      "of the group's range, so some correlation is built in.\n\n"
+      "| layer | bits | group | refined | mean squared error | Pearson | Spearman | Pearson, range squared |\n"
+      "|---|---|---|---|---|---|---|---|\n";
+  for (int layer = 0; layer < study.values.layers(); ++layer) {
+    for (size_t i = 0; i < study.values.quantizers().size(); ++i) {
+      const ValueQuantizer& q = study.values.quantizers()[i];
+      const QuantizerStudy s = study.values.quantizer(layer, i);
+      text += formatted("| %d | %d | %d | %s | %.3g | %s | %s | %s |\n", layer, q.bits, q.group, q.iterations > 0 ? "HQQ" : "no",
+                        s.squared_error, correlation(s.pearson).c_str(), correlation(s.spearman).c_str(),
+                        correlation(s.pearson_squares).c_str());
+    }
+  }
+  return text;
+}
+
+json quantizer_json(const Study& study) {
+  const auto number = [](const std::optional<double>& value) { return value ? json(*value) : json(nullptr); };
+  json rows = json::array();
+  for (int layer = 0; layer < study.values.layers(); ++layer) {
+    for (size_t i = 0; i < study.values.quantizers().size(); ++i) {
+      const ValueQuantizer& q = study.values.quantizers()[i];
+      const QuantizerStudy s = study.values.quantizer(layer, i);
+      rows.push_back({{"layer", layer}, {"bits", q.bits}, {"group", q.group}, {"iterations", q.iterations}, {"rows", s.rows},
+                      {"squared_error", s.squared_error}, {"pearson", number(s.pearson)}, {"spearman", number(s.spearman)},
+                      {"pearson_squares", number(s.pearson_squares)}});
+    }
+  }
+  json report = common_json(study);
+  report["rows"] = rows;
+  return report;
+}
+
+// 2 and 4 bits, groups of 32 and 64, with and without refinement.
+std::vector<ValueQuantizer> studied_quantizers() {
+  std::vector<ValueQuantizer> all;
+  for (const int bits : {2, 4}) {
+    for (const int group : {32, 64}) {
+      for (const int iterations : {0, kHqqIterations}) all.push_back({bits, group, iterations});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+int analyze_values_command(const Arguments& arguments) {
+  StudyFlags o;
+  CLI::App app("How far the values of tokens spread, layer by layer, and which tokens lie far out.", "analyze values");
+  add_flags(app, o);
+  add_number(app, "--ratio", o.ratio, 1, 1e6f, "a token lies far out above so many times the layer's median (3)");
+  add_integer(app, "--list", o.listed, 0, 1000, "most tokens of a layer that are listed (8)");
+  if (!parse(app, arguments)) return kExitOk;
+  const Study study = run_study(o, {});
+  o.json ? print_json(range_json(study, o), 2) : write_output(range_table(study, o));
+  return kExitOk;
+}
+
+int analyze_quant_command(const Arguments& arguments) {
+  StudyFlags o;
+  CLI::App app("How well values go into 2 and 4 bits, and whether those of a large range lose most.", "analyze quant");
+  add_flags(app, o);
+  if (!parse(app, arguments)) return kExitOk;
+  const Study study = run_study(o, studied_quantizers());
+  o.json ? print_json(quantizer_json(study), 2) : write_output(quantizer_table(study));
+  return kExitOk;
+}
+
+}  // namespace vase::cli
