@@ -1,0 +1,78 @@
+// `vase analyze values` and `quant` on a tiny model: what they print, and what they refuse.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli_fixture.h"
+
+namespace vase {
+namespace {
+
+using nlohmann::json;
+
+class Analyze : public testing::Test {
+ protected:
+  ~Analyze() override { std::remove(text_.c_str()); }
+
+  Outcome analyze(const std::string& command, const std::string& flags = "", int head_dim = 64) const {
+    const test::TinyModel model({.head_dim = head_dim});
+    return vase("analyze " + command + " --threads 1 --model " + model.path() + " --text " + text_ + " " + flags);
+  }
+
+  std::string text_ = [] {
+    const std::string path = test::temporary_path(".txt");
+    std::ofstream(path) << "the quick brown fox jumps over the lazy dog and runs";
+    return path;
+  }();
+};
+
+TEST_F(Analyze, ValuesGivesEveryLayer) {
+  const Outcome o = analyze("values", "--json --list 2 --skip 4");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const json report = json::parse(o.out);
+  EXPECT_EQ(report["texts"], 1);
+  ASSERT_GE(report["layers"].size(), 2u);
+  for (const json& layer : report["layers"]) {
+    EXPECT_EQ(layer["rows"].get<int>() % 2, 0);  // two KV heads
+    EXPECT_GT(layer["median"], 0);
+    EXPECT_LE(layer["median"], layer["p99"]);
+    EXPECT_LE(layer["p99"], layer["largest"]);
+    ASSERT_EQ(layer["farthest"].size(), 2u);
+    EXPECT_EQ(layer["farthest"][0]["range"], layer["largest"]);
+    EXPECT_GE(layer["farthest"][0]["position"], 4);
+  }
+}
+
+TEST_F(Analyze, ValuesTableNamesTheOutliers) {
+  const Outcome o = analyze("values", "--ratio 1");
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find("| layer | mean | median |"), std::string::npos);
+  EXPECT_NE(o.out.find("| layer | text | KV head | position | token |"), std::string::npos);
+}
+
+TEST_F(Analyze, QuantGivesEveryQuantiserThatDividesAHead) {
+  const Outcome wide = analyze("quant", "--json"), narrow = analyze("quant", "--json", 32);
+  ASSERT_EQ(wide.code, 0) << wide.err;
+  ASSERT_EQ(narrow.code, 0) << narrow.err;
+  const json rows = json::parse(wide.out)["rows"];
+  EXPECT_EQ(rows.size(), 2 * json::parse(narrow.out)["rows"].size());  // groups of 32 alone
+  for (size_t i = 0; i + 1 < rows.size(); i += 2) {
+    EXPECT_EQ(rows[i]["iterations"], 0);
+    EXPECT_EQ(rows[i + 1]["iterations"], 20);
+    EXPECT_GT(rows[i]["squared_error"], 0);
+  }
+}
+
+TEST_F(Analyze, RefusesWhatItCannotMeasure) {
+  const Outcome narrow = analyze("quant", "", 16);
+  EXPECT_EQ(narrow.code, 1);
+  EXPECT_NE(narrow.err.find("multiple of 32"), std::string::npos) << narrow.err;
+  const Outcome nothing = analyze("values", "--skip 1000");
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_NE(nothing.err.find("--skip"), std::string::npos) << nothing.err;
+  EXPECT_EQ(vase("analyze value").code, 2);
+}
+
+}  // namespace
+}  // namespace vase
