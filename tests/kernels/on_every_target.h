@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "kernels/byte_dot.h"
 #include "kernels/simd_target.h"
 #include "vase/simd.h"
 
@@ -19,6 +20,15 @@ void on_every_target(Check check) {
     EXPECT_EQ(last_simd_target(), target);
   }
   force_simd_target("");
+}
+
+// Every target, with and without dot products of bytes that it may have beside its own instructions.
+template <class Check>
+void on_every_variant(Check check) {
+  on_every_target(check);
+  byte_dot_allowed = false;
+  on_every_target(check);
+  byte_dot_allowed = true;
 }
 
 }  // namespace vase::kernels

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "kernels/on_every_target.h"
-#include "kernels/weight_product/fused.h"
 
 namespace vase::kernels {
 namespace {
@@ -67,15 +66,6 @@ std::vector<float> product(Path path, Matrix& matrix, const std::vector<std::byt
   weight_product(path, matrix.shape, matrix.packed(), activations.data(), columns, 0, matrix.shape.strips(), bias,
                  out.data());
   return out;
-}
-
-// Every target, with and without instructions that it may have beside its own.
-template <class Check>
-void on_every_variant(Check check) {
-  on_every_target(check);
-  fused::byte_dot_allowed = false;
-  on_every_target(check);
-  fused::byte_dot_allowed = true;
 }
 
 bool has_fused_multiply_add() {

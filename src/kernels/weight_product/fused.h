@@ -5,9 +5,6 @@
 
 namespace vase::kernels::fused {
 
-// Tests turn it off to run what processors without such instructions run.
-extern bool byte_dot_allowed;
-
 void round_activations(const float* x, int columns, int inputs, int first, int last, std::byte* out);
 void weight_product(const PackedShape& shape, const std::byte* packed, const std::byte* activations, int columns, int first,
                     int last, const float* bias, float* out);

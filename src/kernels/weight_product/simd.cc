@@ -12,6 +12,7 @@
 #include <sys/auxv.h>
 #endif
 
+#include "kernels/byte_dot.h"
 #include "kernels/simd_target.h"
 #include "kernels/weight_product/fused.h"
 #include "kernels/weight_product/layout.h"
@@ -46,24 +47,7 @@ namespace plain {
 }  // namespace vase::kernels::fused
 HWY_AFTER_NAMESPACE();
 
-// Dot products of bytes: what the compiler must be told, and whether the processor has them. Highway's own x86 target with
-// such instructions, AVX3_DL, asks for other extensions as well, and is left out by default.
-#undef VASE_BYTE_DOT_TARGET
-#undef VASE_HAS_BYTE_DOT
-#if HWY_TARGET == HWY_AVX3
-#define VASE_BYTE_DOT_TARGET HWY_TARGET_STR ",avx512vnni"
-#define VASE_HAS_BYTE_DOT __builtin_cpu_supports("avx512vnni")
-#elif HWY_TARGET == HWY_AVX2
-#define VASE_BYTE_DOT_TARGET HWY_TARGET_STR ",avxvnni"
-#define VASE_HAS_BYTE_DOT __builtin_cpu_supports("avxvnni")
-#elif HWY_TARGET == HWY_NEON && HWY_ARCH_ARM_A64 && HWY_OS_LINUX
-#define VASE_HAS_BYTE_DOT ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0)
-#if HWY_COMPILER_GCC_ACTUAL && !defined(__ARM_FEATURE_DOTPROD)
-#define VASE_BYTE_DOT_TARGET "arch=armv8.2-a+dotprod+crypto"  // GCC's intrinsic asks for the architecture as well
-#else
-#define VASE_BYTE_DOT_TARGET "+dotprod+crypto"
-#endif
-#endif
+#include "kernels/byte_dot_target.h"
 
 #ifdef VASE_BYTE_DOT_TARGET
 HWY_PUSH_ATTRIBUTES(VASE_BYTE_DOT_TARGET)
@@ -165,7 +149,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace vase::kernels::fused {
-bool byte_dot_allowed = true;
 
 HWY_EXPORT(RoundActivations);
 HWY_EXPORT(WeightProduct);

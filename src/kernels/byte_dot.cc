@@ -1,0 +1,7 @@
+#include "kernels/byte_dot.h"
+
+namespace vase::kernels {
+
+bool byte_dot_allowed = true;
+
+}  // namespace vase::kernels

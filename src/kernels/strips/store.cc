@@ -1,0 +1,124 @@
+// Rows into strips and back, one number at a time.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/half.h"
+#include "kernels/strips/strips.h"
+
+namespace vase::kernels {
+namespace {
+
+using Codes = std::array<uint8_t, kStripBlock>;
+
+struct Block {
+  Codes codes;
+  float scale;
+};
+
+// To the nearest whole number, halves away from zero.
+int rounded(float x) {
+  const int whole = static_cast<int>(x);
+  const float rest = x - static_cast<float>(whole);
+  return whole + (rest >= 0.5f) - (rest <= -0.5f);
+}
+
+// A scale whose inverse overflows is 0 in half precision, and so are the numbers.
+float inverse_of(float scale) {
+  return std::fabs(scale) > 4 * std::numeric_limits<float>::min() ? 1 / scale : 0;
+}
+
+Block eight_bits(const float* in) {
+  float largest = 0;
+  for (int i = 0; i < kStripBlock; ++i) largest = std::max(largest, std::fabs(in[i]));
+  Block block{.codes = {}, .scale = largest / 127};
+  const float inverse = inverse_of(block.scale);
+  for (int i = 0; i < kStripBlock; ++i) block.codes[i] = static_cast<uint8_t>(rounded(in[i] * inverse) + 128);
+  return block;
+}
+
+// The number of the largest magnitude becomes -8 exactly, whatever its sign: the scale has the other one.
+Block four_bits(const float* in) {
+  float largest = 0;
+  for (int i = 0; i < kStripBlock; ++i) {
+    if (std::fabs(in[i]) > std::fabs(largest)) largest = in[i];
+  }
+  Block block{.codes = {}, .scale = largest / -8};
+  const float inverse = inverse_of(block.scale);
+  for (int i = 0; i < kStripBlock; ++i) {
+    block.codes[i] = static_cast<uint8_t>(std::min(15, static_cast<int>(in[i] * inverse + 8.5f)));
+  }
+  return block;
+}
+
+Block quantized(CodeBits bits, const float* in) {
+  float poison = 0;
+  for (int i = 0; i < kStripBlock; ++i) poison += in[i] * 0;  // NaN once a number is not finite
+  if (poison != 0 || std::isnan(poison)) return {.codes = {}, .scale = std::numeric_limits<float>::quiet_NaN()};
+  return bits == CodeBits::k8 ? eight_bits(in) : four_bits(in);
+}
+
+uint8_t code_at(const std::byte* strip, CodeBits bits, CodePlace place) {
+  const auto byte = static_cast<uint8_t>(strip[place.byte]);
+  if (bits == CodeBits::k8) return byte;
+  return place.upper ? byte >> 4 : byte & 15;
+}
+
+void set_code(std::byte* strip, CodeBits bits, CodePlace place, uint8_t code) {
+  const auto byte = static_cast<uint8_t>(strip[place.byte]);
+  const auto whole = [&] {
+    if (bits == CodeBits::k8) return int{code};
+    return place.upper ? (byte & 15) | code << 4 : (byte & 0xf0) | code;
+  };
+  strip[place.byte] = static_cast<std::byte>(whole());
+}
+
+uint16_t scale_at(const Strips& strips, const std::byte* strip, int slot, int block) {
+  uint16_t scale;
+  std::memcpy(&scale, strip + scale_place(strips.bits, strips.width, slot, block), sizeof scale);
+  return scale;
+}
+
+void set_scale(const Strips& strips, std::byte* strip, int slot, int block, uint16_t scale) {
+  std::memcpy(strip + scale_place(strips.bits, strips.width, slot, block), &scale, sizeof scale);
+}
+
+}  // namespace
+
+void store_in_strips(const Strips& strips, int slot, const float* row) {
+  std::byte* const strip = strips.strip(slot / kStripSlots);
+  const int inside = slot % kStripSlots;
+  for (int b = 0; b < strips.width / kStripBlock; ++b) {
+    const Block block = quantized(strips.bits, row + b * kStripBlock);
+    for (int i = 0; i < kStripBlock; ++i) {
+      set_code(strip, strips.bits, code_place(strips.kind, strips.bits, inside, b * kStripBlock + i), block.codes[i]);
+    }
+    set_scale(strips, strip, inside, b, to_half(block.scale));
+  }
+}
+
+void read_from_strips(const Strips& strips, int slot, float* out) {
+  const std::byte* const strip = strips.strip(slot / kStripSlots);
+  const int inside = slot % kStripSlots;
+  for (int c = 0; c < strips.width; ++c) {
+    const int number = code_at(strip, strips.bits, code_place(strips.kind, strips.bits, inside, c)) - code_offset(strips.bits);
+    out[c] = static_cast<float>(number) * from_half(scale_at(strips, strip, inside, c / kStripBlock));
+  }
+}
+
+void move_in_strips(const Strips& strips, int from, int to) {
+  const std::byte* const source = strips.strip(from / kStripSlots);
+  std::byte* const target = strips.strip(to / kStripSlots);
+  const int old_slot = from % kStripSlots, new_slot = to % kStripSlots;
+  for (int c = 0; c < strips.width; ++c) {
+    set_code(target, strips.bits, code_place(strips.kind, strips.bits, new_slot, c),
+             code_at(source, strips.bits, code_place(strips.kind, strips.bits, old_slot, c)));
+  }
+  for (int b = 0; b < strips.width / kStripBlock; ++b) {
+    set_scale(strips, target, new_slot, b, scale_at(strips, source, old_slot, b));
+  }
+}
+
+}  // namespace vase::kernels

@@ -1,0 +1,222 @@
+// Quantised rows in strips: against ggml's own quantisers, and the products against decoded rows in double.
+#include "kernels/strips/strips.h"
+
+#include <ggml.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "kernels/on_every_target.h"
+
+namespace vase::kernels {
+namespace {
+
+constexpr double kRelativeError = 2e-6;
+const std::vector<int> kWidths = {32, 64, 96, 128, 256, 1024};
+
+std::vector<float> normals(size_t count, uint32_t seed, float size = 1) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> all(count);
+  for (float& x : all) x = normal(random) * size;
+  return all;
+}
+
+// Strips of `slots` rows of normal numbers; what is free holds ones, which are NaN as scales.
+struct Filled {
+  Filled(StripKind kind, CodeBits bits, int width, int slots, uint32_t seed)
+      : bytes((slots + kStripSlots - 1) / kStripSlots * strip_bytes(bits, width), std::byte{0xff}),
+        strips{bytes.data(), kind, bits, width} {
+    const std::vector<float> rows = normals(size_t(slots) * width, seed);
+    for (int s = 0; s < slots; ++s) store_in_strips(strips, s, &rows[size_t(s) * width]);
+  }
+
+  std::vector<std::byte> bytes;
+  Strips strips;
+};
+
+std::vector<float> read(const Strips& strips, int slot) {
+  std::vector<float> row(strips.width);
+  read_from_strips(strips, slot, row.data());
+  return row;
+}
+
+template <class Check>
+void for_every_kind(Check check) {
+  for (const StripKind kind : {StripKind::kKeys, StripKind::kValues}) {
+    for (const CodeBits bits : {CodeBits::k8, CodeBits::k4}) {
+      SCOPED_TRACE((kind == StripKind::kKeys ? "keys of " : "values of ") + std::string(bits == CodeBits::k8 ? "8" : "4") + " bits");
+      check(kind, bits);
+    }
+  }
+}
+
+TEST(Strips, HoldTheNumbersOfGgml) {
+  for_every_kind([](StripKind kind, CodeBits bits) {
+    const ggml_type type = bits == CodeBits::k8 ? GGML_TYPE_Q8_0 : GGML_TYPE_Q4_0;
+    for (const int width : kWidths) {
+      std::vector<std::byte> bytes(3 * strip_bytes(bits, width));
+      const Strips strips{bytes.data(), kind, bits, width};
+      for (int slot = 0; slot < 3 * kStripSlots; ++slot) {
+        const std::vector<float> row = normals(width, slot, std::ldexp(1.0f, slot % 30 - 18));
+        store_in_strips(strips, slot, row.data());
+        std::vector<std::byte> theirs(ggml_row_size(type, width));
+        ggml_quantize_chunk(type, row.data(), theirs.data(), 0, 1, width, nullptr);
+        std::vector<float> expected(width);
+        ggml_get_type_traits(type)->to_float(theirs.data(), expected.data(), width);
+        ASSERT_EQ(read(strips, slot), expected) << "width " << width << ", slot " << slot;
+      }
+    }
+  });
+}
+
+TEST(Strips, ABlockWithANumberThatIsNotFiniteIsNaN) {
+  for_every_kind([](StripKind kind, CodeBits bits) {
+    std::vector<std::byte> bytes(strip_bytes(bits, 64));
+    const Strips strips{bytes.data(), kind, bits, 64};
+    std::vector<float> row(64, 1.0f);
+    row[40] = std::numeric_limits<float>::infinity();
+    store_in_strips(strips, 3, row.data());
+    const std::vector<float> back = read(strips, 3);
+    for (int c = 0; c < 64; ++c) EXPECT_EQ(std::isnan(back[c]), c >= 32) << c;
+  });
+}
+
+TEST(Strips, MovingARowChangesNoOther) {
+  for_every_kind([](StripKind kind, CodeBits bits) {
+    Filled filled(kind, bits, 96, 40, 1);
+    std::vector<std::vector<float>> before;
+    for (int s = 0; s < 40; ++s) before.push_back(read(filled.strips, s));
+    move_in_strips(filled.strips, 37, 2);
+    move_in_strips(filled.strips, 20, 21);
+    before[2] = before[37];
+    before[21] = before[20];
+    for (int s = 0; s < 40; ++s) ASSERT_EQ(read(filled.strips, s), before[s]) << s;
+  });
+}
+
+void expect_near(const std::vector<float>& actual, const std::vector<double>& expected, const std::vector<double>& magnitude) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], kRelativeError * magnitude[i]) << i;
+}
+
+struct Shape {
+  CodeBits bits;
+  int width, slots, heads, first = 0;
+};
+
+// Errors are measured against the sum of the magnitudes of the terms.
+void expect_dots(const Shape& shape) {
+  Filled keys(StripKind::kKeys, shape.bits, shape.width, shape.first + shape.slots, 1);
+  std::vector<float> queries = normals(size_t(shape.heads) * shape.width, 2, 3);
+  for (int c = 0; c < shape.width; c += 7) queries[c] *= 50;  // channels that are far larger than others
+  const ptrdiff_t stride = shape.slots + 40;
+  std::vector<double> expected, magnitude;
+  for (int h = 0; h < shape.heads; ++h) {
+    for (int s = 0; s < shape.slots; ++s) {
+      const std::vector<float> key = read(keys.strips, shape.first + s);
+      double sum = 0, size = 0;
+      for (int c = 0; c < shape.width; ++c) {
+        const double term = double(queries[h * shape.width + c]) * key[c];
+        sum += term;
+        size += std::abs(term);
+      }
+      expected.push_back(sum);
+      magnitude.push_back(size);
+    }
+  }
+  for (const Path path : {Path::kReference, Path::kFused}) {
+    std::vector<float> logits(shape.heads * stride), used;
+    strip_dots(path, {keys.strips, shape.first, shape.slots, queries.data(), shape.heads, logits.data(), stride});
+    for (int h = 0; h < shape.heads; ++h) used.insert(used.end(), &logits[h * stride], &logits[h * stride + shape.slots]);
+    expect_near(used, expected, magnitude);
+  }
+}
+
+void expect_sums(const Shape& shape) {
+  Filled values(StripKind::kValues, shape.bits, shape.width, shape.first + shape.slots, 3);
+  const ptrdiff_t stride = shape.slots + 5;
+  std::vector<float> weights = normals(shape.heads * stride, 4);
+  for (float& w : weights) w = std::exp(4 * w);  // some slots have nearly all of the weight
+  std::vector<double> expected(size_t(shape.heads) * shape.width, 0.5), magnitude(expected.size(), 0.5);
+  for (int h = 0; h < shape.heads; ++h) {
+    for (int s = 0; s < shape.slots; ++s) {
+      const std::vector<float> value = read(values.strips, shape.first + s);
+      for (int c = 0; c < shape.width; ++c) {
+        const double term = double(weights[h * stride + s]) * value[c];
+        expected[h * shape.width + c] += term;
+        magnitude[h * shape.width + c] += std::abs(term);
+      }
+    }
+  }
+  for (const Path path : {Path::kReference, Path::kFused}) {
+    std::vector<float> out(expected.size(), 0.5f);
+    strip_sums(path, {values.strips, shape.first, shape.slots, weights.data(), stride, shape.heads, out.data()});
+    expect_near(out, expected, magnitude);
+  }
+}
+
+TEST(Strips, ProductsEqualThoseOfDecodedRows) {
+  on_every_variant([] {
+    int index = 0;
+    for (const CodeBits bits : {CodeBits::k8, CodeBits::k4}) {
+      for (const int width : kWidths) {
+        for (const int slots : {1, 15, 16, 17, 100, 256}) {
+          SCOPED_TRACE(testing::Message() << width << " channels, " << slots << " slots, case " << index);
+          const Shape shape{bits, width, slots, 1 + index % 9, index % 2 * 32};
+          expect_dots(shape);
+          expect_sums(shape);
+          ++index;
+        }
+      }
+    }
+  });
+}
+
+TEST(Strips, ResultsDoNotDependOnTheOtherHeads) {
+  Filled keys(StripKind::kKeys, CodeBits::k4, 128, 64, 1), values(StripKind::kValues, CodeBits::k4, 128, 64, 2);
+  const std::vector<float> queries = normals(5 * 128, 3), weights = normals(5 * 64, 4);
+  on_every_target([&] {
+    std::vector<float> logits(5 * 64), alone(64), out(5 * 128), out_alone(128);
+    strip_dots(Path::kFused, {keys.strips, 0, 64, queries.data(), 5, logits.data(), 64});
+    strip_dots(Path::kFused, {keys.strips, 0, 64, queries.data() + 2 * 128, 1, alone.data(), 64});
+    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), logits.begin() + 2 * 64));
+    strip_sums(Path::kFused, {values.strips, 0, 64, weights.data(), 64, 5, out.data()});
+    strip_sums(Path::kFused, {values.strips, 0, 64, weights.data() + 2 * 64, 64, 1, out_alone.data()});
+    EXPECT_TRUE(std::equal(out_alone.begin(), out_alone.end(), out.begin() + 2 * 128));
+  });
+}
+
+TEST(Strips, NaNGoesOnAndZeroStaysZero) {
+  Filled keys(StripKind::kKeys, CodeBits::k8, 64, 16, 1), values(StripKind::kValues, CodeBits::k8, 64, 16, 2);
+  on_every_variant([&] {
+    std::vector<float> query(64, 0.0f), weights(16, 0.0f), logits(16, 1.0f), out(64, 0.0f);
+    strip_dots(Path::kFused, {keys.strips, 0, 16, query.data(), 1, logits.data(), 16});
+    strip_sums(Path::kFused, {values.strips, 0, 16, weights.data(), 16, 1, out.data()});
+    for (const float x : logits) EXPECT_EQ(x, 0);
+    for (const float x : out) EXPECT_EQ(x, 0);
+    query[33] = std::numeric_limits<float>::quiet_NaN();
+    weights[5] = std::numeric_limits<float>::infinity();
+    strip_dots(Path::kFused, {keys.strips, 0, 16, query.data(), 1, logits.data(), 16});
+    strip_sums(Path::kFused, {values.strips, 0, 16, weights.data(), 16, 1, out.data()});
+    for (const float x : logits) EXPECT_TRUE(std::isnan(x));
+    for (const float x : out) EXPECT_TRUE(std::isnan(x));
+  });
+}
+
+TEST(Strips, TinyNumbersCountAsZero) {
+  Filled keys(StripKind::kKeys, CodeBits::k8, 32, 16, 1);
+  on_every_variant([&] {
+    const std::vector<float> query(32, std::numeric_limits<float>::denorm_min());
+    std::vector<float> logits(16, 1.0f);
+    strip_dots(Path::kFused, {keys.strips, 0, 16, query.data(), 1, logits.data(), 16});
+    for (const float x : logits) EXPECT_NEAR(x, 0, 1e-30);
+  });
+}
+
+}  // namespace
+}  // namespace vase::kernels
