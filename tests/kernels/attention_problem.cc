@@ -30,7 +30,7 @@ std::string ProblemShape::describe() const {
   s << "head_dim " << head_dim << ", group " << group << ", tokens " << tokens << ", slots_before "
     << slots_before << ", keys " << row_type_name(k_type) << ", values " << row_type_name(v_type)
     << (strided ? ", strided" : "") << (misaligned ? ", misaligned" : "")
-    << (log_weight ? ", log-weight" : "");
+    << (log_weight ? ", log-weight" : "") << ", older " << older;
   if (mass) {
     s << ", mass of form " << static_cast<int>(form) << " over " << candidates << " from token " << first_token << " at "
       << temperature;
@@ -39,7 +39,9 @@ std::string ProblemShape::describe() const {
 }
 
 AttentionProblem::AttentionProblem(const ProblemShape& shape)
-    : shape_(shape), keys_(shape, shape.k_type, shape.seed), values_(shape, shape.v_type, shape.seed + 1000) {
+    : shape_(shape),
+      keys_(shape, shape.k_type, shape.slots_before + shape.tokens, shape.seed),
+      values_(shape, shape.v_type, shape.slots_before + shape.tokens, shape.seed + 1000) {
   const int d = shape.head_dim, slots = shape.slots_before + shape.tokens;
   std::mt19937 random(shape.seed + 2000);
   std::normal_distribution<float> normal;
@@ -73,11 +75,47 @@ AttentionProblem::AttentionProblem(const ProblemShape& shape)
   args_.mass.form = shape.form;
   args_.mass.threshold = shape.threshold;
   args_.mass.position = kRunPosition;
+  if (shape.older > 0) add_older(shape);
 }
 
-AttentionProblem::StoredRows::StoredRows(const ProblemShape& shape, RowType type_in, uint32_t seed)
+void AttentionProblem::add_older(const ProblemShape& shape) {
+  const int d = shape.head_dim;
+  args_.older.slots = shape.older;
+  if (shape.older_keys_in_strips) {
+    older_keys_ = std::make_unique<StoredStrips>(StripKind::kKeys, shape.older_key_bits, d, shape.older, shape.seed + 3000);
+    args_.older.k.strips = older_keys_->strips;
+  } else {
+    older_key_rows_ = std::make_unique<StoredRows>(shape, shape.k_type, shape.older, shape.seed + 3000);
+    args_.older.k.rows = older_key_rows_->view(d);
+  }
+  if (shape.older_values_in_strips) {
+    older_values_ = std::make_unique<StoredStrips>(StripKind::kValues, shape.older_value_bits, d, shape.older, shape.seed + 4000);
+    args_.older.v.strips = older_values_->strips;
+  } else {
+    older_value_rows_ = std::make_unique<StoredRows>(shape, shape.v_type, shape.older, shape.seed + 4000);
+    args_.older.v.rows = older_value_rows_->view(d);
+  }
+  if (!shape.log_weight) return;
+  std::mt19937 random(shape.seed + 5000);
+  std::normal_distribution<float> normal;
+  for (int s = 0; s < shape.older; ++s) older_log_weights_.push_back(std::fabs(normal(random)));
+  args_.older.log_weight = older_log_weights_.data();
+}
+
+AttentionProblem::StoredStrips::StoredStrips(StripKind kind, CodeBits bits, int head_dim, int slots, uint32_t seed)
+    : bytes((slots + kStripSlots - 1) / kStripSlots * strip_bytes(bits, head_dim), std::byte{0xff}),
+      strips{bytes.data(), kind, bits, head_dim} {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> row(head_dim);
+  for (int s = 0; s < slots; ++s) {
+    for (float& x : row) x = normal(random);
+    store_in_strips(strips, s, row.data());
+  }
+}
+
+AttentionProblem::StoredRows::StoredRows(const ProblemShape& shape, RowType type_in, int slots, uint32_t seed)
     : type(type_in) {
-  const int slots = shape.slots_before + shape.tokens;
   head_dim = shape.head_dim;
   stride = row_bytes(type, head_dim) + (shape.strided ? 7 * alignment(type) : 0);
   offset = shape.misaligned ? alignment(type) : 0;
@@ -128,20 +166,24 @@ template <class Call>
 AttentionProblem::Result AttentionProblem::collect(Call call) const {
   const bool recurrence = shape_.mass && shape_.form == MassForm::kRecurrence;
   Guarded<float> out(static_cast<int>(shape_.tokens * args_.out_token_stride), kSentinel);
-  Guarded<float> mass(shape_.candidates, kSentinel);
-  Guarded<int32_t> last_use(shape_.candidates, kIntSentinel), longest_gap(shape_.candidates, kIntSentinel);
-  std::fill_n(mass.data(), shape_.candidates, 0.0f);
-  for (int s = 0; s < shape_.candidates; ++s) {
+  const int candidates = shape_.older + shape_.candidates;
+  Guarded<float> mass(candidates, kSentinel);
+  Guarded<int32_t> last_use(candidates, kIntSentinel), longest_gap(candidates, kIntSentinel);
+  std::fill_n(mass.data(), candidates, 0.0f);
+  for (int s = 0; s < candidates; ++s) {
     last_use.data()[s] = s % 1000;
     longest_gap.data()[s] = s % 3 == 0 ? 4999 - s % 1000 : 0;
   }
   SlotAttentionArgs args = args_;
   args.out = out.data();
   if (recurrence) {
-    args.mass.last_use = last_use.data();
-    args.mass.longest_gap = longest_gap.data();
+    args.older.last_use = last_use.data();
+    args.older.longest_gap = longest_gap.data();
+    args.mass.last_use = last_use.data() + shape_.older;
+    args.mass.longest_gap = longest_gap.data() + shape_.older;
   } else if (shape_.mass) {
-    args.mass.sum = mass.data();
+    args.older.sum = mass.data();
+    args.mass.sum = mass.data() + shape_.older;
   }
   const size_t floats = slot_attention_scratch(args);
   std::vector<float> scratch(floats + kGuard, kSentinel);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct ProblemShape {
   bool strided = false;     // rows further apart than they are long
   bool misaligned = false;  // base aligned to one element only
   bool log_weight = false;
+  int older = 0;  // older slots
+  bool older_keys_in_strips = true, older_values_in_strips = true;  // else rows of k_type, v_type
+  CodeBits older_key_bits = CodeBits::k8, older_value_bits = CodeBits::k4;
   bool mass = false;
   int candidates = 0;
   int first_token = 0;
@@ -39,8 +43,8 @@ class AttentionProblem {
 
   struct Result {
     std::vector<float> out;   // [token][head][head_dim]
-    std::vector<float> mass;  // [candidates], empty without mass and for kRecurrence
-    std::vector<int32_t> last_use, longest_gap;  // [candidates] of kRecurrence, else empty
+    std::vector<float> mass;  // [older + candidates], empty without mass and for kRecurrence
+    std::vector<int32_t> last_use, longest_gap;  // [older + candidates] of kRecurrence, else empty
   };
 
   // Fresh output, mass and scratch (filled with NaN); checks the guards afterwards.
@@ -63,7 +67,7 @@ class AttentionProblem {
  private:
   // Keys or values.
   struct StoredRows {
-    StoredRows(const ProblemShape& shape, RowType type_in, uint32_t seed);
+    StoredRows(const ProblemShape& shape, RowType type_in, int slots, uint32_t seed);
     void set(int slot, int channel, float x);
     void store(int slot);
     RowsView view(int width) const { return {bytes.data() + offset, stride, type, width, nullptr}; }
@@ -75,12 +79,22 @@ class AttentionProblem {
     std::vector<std::byte> bytes;
   };
 
+  // Older slots in strips.
+  struct StoredStrips {
+    StoredStrips(StripKind kind, CodeBits bits, int head_dim, int slots, uint32_t seed);
+    std::vector<std::byte> bytes;
+    Strips strips;
+  };
+
+  void add_older(const ProblemShape& shape);
   template <class Call>
   Result collect(Call call) const;
 
   ProblemShape shape_;
   StoredRows keys_, values_;
-  std::vector<float> queries_, log_weights_;
+  std::unique_ptr<StoredRows> older_key_rows_, older_value_rows_;
+  std::unique_ptr<StoredStrips> older_keys_, older_values_;
+  std::vector<float> queries_, log_weights_, older_log_weights_;
   SlotAttentionArgs args_;
 };
 

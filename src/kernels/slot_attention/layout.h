@@ -8,7 +8,7 @@
 
 namespace vase::kernels {
 
-// Slots that a token of the run sees: [0, n).
+// Slots that a token of the run sees: [0, n), and all older ones.
 inline int visible_slots(const SlotAttentionArgs& args, int token) { return args.slots_before + token + 1; }
 
 // How many of the slots [0, n) lie in a segment.
@@ -16,9 +16,35 @@ inline int slots_in_segment(int slots, int segment) {
   return std::clamp(slots - segment * kSegment, 0, kSegment);
 }
 
-// Candidates that share the mass of one token: those that it sees.
+// Candidates that share the mass of one token: those that it sees, and all older ones.
 inline int visible_candidates(const SlotAttentionArgs& args, int token) {
   return std::min(args.mass.candidates, visible_slots(args, token));
+}
+
+// A segment of the older slots or of the run's: its number among those.
+struct SegmentPlace {
+  bool older;
+  int index;
+  int first() const { return index * kSegment; }  // slot
+};
+inline SegmentPlace place_of(const SlotAttentionArgs& args, int segment) {
+  const int older = args.older_segments();
+  return segment < older ? SegmentPlace{true, segment} : SegmentPlace{false, segment - older};
+}
+
+// Slots of a segment that a token sees, and candidates among them.
+inline int seen_in(const SlotAttentionArgs& args, int token, int segment) {
+  const SegmentPlace place = place_of(args, segment);
+  return slots_in_segment(place.older ? args.older.slots : visible_slots(args, token), place.index);
+}
+inline int candidates_in(const SlotAttentionArgs& args, int token, int segment) {
+  const SegmentPlace place = place_of(args, segment);
+  return slots_in_segment(place.older ? args.older.slots : visible_candidates(args, token), place.index);
+}
+
+// Segments of all older slots and of the first `own` of the run's.
+inline int segments_up_to(const SlotAttentionArgs& args, int own) {
+  return args.older_segments() + (own + kSegment - 1) / kSegment;
 }
 
 inline bool has_mass(const SlotAttentionArgs& args, int token) {
@@ -46,12 +72,12 @@ class Layout {
       : group_(args.group), padded_(padded_row(args.head_dim)) {
     const bool decode = args.tokens == 1;
     const bool mass = args.mass.wanted();
-    const int candidate_segments = mass ? (args.mass.candidates + kSegment - 1) / kSegment : 0;
+    const int with_mass = mass ? segments_up_to(args, args.mass.candidates) : 0;
     tile_tokens_ = std::clamp(kTileRows / group_, 1, args.tokens);
     rows_ = tile_tokens_ * group_;
     partial_records_ = decode ? args.segments() : 1;
     prob_records_ = decode || mass ? args.segments() : 1;
-    mass_records_ = mass && args.mass.temperature == 1 ? 1 : candidate_segments;
+    mass_records_ = mass && args.mass.temperature == 1 ? 1 : with_mass;
 
     size_t next = 0;
     const auto take = [&](size_t floats) {
@@ -68,8 +94,8 @@ class Layout {
     max_ = take(prob_records_ * rows);
     sum_ = take(prob_records_ * rows);
     probs_ = take(prob_records_ * rows * kProbStride);
-    mass_max_ = take(candidate_segments * rows);
-    mass_sum_ = take(candidate_segments * rows);
+    mass_max_ = take(with_mass * rows);
+    mass_sum_ = take(with_mass * rows);
     mass_probs_ = take(mass_records_ * rows * kProbStride);
     block_ = take(decode ? 0 : kBlock * padded);
     floats_ = next + kAlign;
@@ -134,8 +160,7 @@ class Layout {
 
 // True where a token's mass over a segment cannot reuse the probabilities of attention.
 inline bool mass_needs_own_probs(const SlotAttentionArgs& args, int token, int segment) {
-  return args.mass.temperature != 1 || slots_in_segment(visible_candidates(args, token), segment) <
-                                           slots_in_segment(visible_slots(args, token), segment);
+  return args.mass.temperature != 1 || candidates_in(args, token, segment) < seen_in(args, token, segment);
 }
 
 }  // namespace vase::kernels

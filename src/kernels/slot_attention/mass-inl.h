@@ -22,7 +22,7 @@ namespace HWY_NAMESPACE {
 // maximum (slots behind them may dwarf it) and at the temperature asked for. `logits` are complete.
 HWY_INLINE void own_mass_probs(const SlotAttentionArgs& args, const Layout& layout, int token, int row,
                                int segment, const float* logits) {
-  const int n = slots_in_segment(visible_candidates(args, token), segment);
+  const int n = candidates_in(args, token, segment);
   float* p = layout.mass_probs(segment, row);
   std::copy_n(logits, n, p);
   finish_logits(nullptr, n, p);
@@ -133,17 +133,20 @@ HWY_INLINE void update_segment(const Form& form, const SegmentProbs& probs, int 
   for (; s < n; ++s) form.update(probs, s);
 }
 
-HWY_INLINE void update_segment(const MassArgs& mass, int token, int segment, const SegmentProbs& probs, int n) {
-  const int first = segment * kSegment;
+HWY_INLINE void update_segment(const SlotAttentionArgs& args, int token, int segment, const SegmentProbs& probs, int n) {
+  const SegmentPlace place = place_of(args, segment);
+  const MassArgs& mass = args.mass;
+  const auto record = [&](auto* older, auto* own) HWY_ATTR { return (place.older ? older : own) + place.first(); };
   switch (mass.form) {
     case MassForm::kSum:
-      return update_segment(SumForm{mass.sum + first}, probs, n);
+      return update_segment(SumForm{record(args.older.sum, mass.sum)}, probs, n);
     case MassForm::kSquares:
-      return update_segment(SquaresForm{mass.sum + first}, probs, n);
+      return update_segment(SquaresForm{record(args.older.sum, mass.sum)}, probs, n);
     case MassForm::kMax:
-      return update_segment(MaxForm{mass.sum + first}, probs, n);
+      return update_segment(MaxForm{record(args.older.sum, mass.sum)}, probs, n);
     case MassForm::kRecurrence:
-      return update_segment(RecurrenceForm{mass.last_use + first, mass.longest_gap + first, mass.threshold,
+      return update_segment(RecurrenceForm{record(args.older.last_use, mass.last_use),
+                                           record(args.older.longest_gap, mass.longest_gap), mass.threshold,
                                            mass.position + token},
                             probs, n);
   }
@@ -154,15 +157,14 @@ HWY_INLINE void add_mass(const SlotAttentionArgs& args, const Layout& layout, in
   if (!args.mass.wanted()) return;
   for (int t = 0; t < tokens; ++t) {
     if (!has_mass(args, first + t)) continue;
-    const int candidates = visible_candidates(args, first + t);
-    const int segments = (candidates + kSegment - 1) / kSegment;
+    const int segments = segments_up_to(args, visible_candidates(args, first + t));
     const int row0 = t * args.group;
     for (int g = 0; g < args.group; ++g) mass_factors(args, layout, segments, row0 + g);
     for (int i = 0; i < segments; ++i) {
       const bool own = mass_needs_own_probs(args, first + t, i);
       const SegmentProbs probs = {own ? layout.mass_probs(i, row0) : layout.probs(i, row0),
                                   &layout.mass_sum(i, row0), args.group};
-      update_segment(args.mass, first + t, i, probs, slots_in_segment(candidates, i));
+      update_segment(args, first + t, i, probs, candidates_in(args, first + t, i));
     }
   }
 }

@@ -12,6 +12,7 @@
 #include "kernels/slot_attention/mass-inl.h"
 #include "kernels/slot_attention/softmax-inl.h"
 #include "kernels/slot_attention/tiles-inl.h"
+#include "kernels/strips/fused.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
@@ -20,9 +21,9 @@ namespace HWY_NAMESPACE {
 // Ahead of use, in each of the two streams. 4 and 16 KiB are up to a tenth slower on a Xeon.
 inline constexpr size_t kPrefetchBytes = 8 * 1024;
 
+// Rows from a slot on.
 template <class T>
-Rows<T> segment_rows(const RowsView& view, int padded, int segment, int begin = 0) {
-  const size_t slot = size_t(segment) * kSegment + begin;
+Rows<T> rows_from(const RowsView& view, int padded, size_t slot) {
   return {static_cast<const std::byte*>(view.base) + slot * view.stride, view.stride, padded};
 }
 
@@ -50,10 +51,12 @@ void load_queries(const SlotAttentionArgs& args, const Layout& layout, int first
 // Logits of one token's rows in a segment -> probabilities relative to each row's maximum, for attention and
 // mass.
 void segment_softmax(const SlotAttentionArgs& args, const Layout& layout, int token, int row0, int segment) {
-  const int n = slots_in_segment(visible_slots(args, token), segment);
-  const bool mass = has_mass(args, token) && slots_in_segment(visible_candidates(args, token), segment) > 0;
+  const int n = seen_in(args, token, segment);
+  const bool mass = has_mass(args, token) && candidates_in(args, token, segment) > 0;
   const bool own_probs = mass && mass_needs_own_probs(args, token, segment);
-  const float* log_weight = args.log_weight ? args.log_weight + segment * kSegment : nullptr;
+  const SegmentPlace place = place_of(args, segment);
+  const float* weights = place.older ? args.older.log_weight : args.log_weight;
+  const float* log_weight = weights ? weights + place.first() : nullptr;
   for (int row = row0; row < row0 + args.group; ++row) {
     float* logits = layout.probs(segment, row);
     finish_logits(log_weight, n, logits);
@@ -98,11 +101,40 @@ void store_results(const SlotAttentionArgs& args, const Layout& layout, int firs
   }
 }
 
+// Keys and values that a segment lies in.
+StoredRows keys_of(const SlotAttentionArgs& args, int segment) {
+  return place_of(args, segment).older ? args.older.k : StoredRows{args.k, {}};
+}
+StoredRows values_of(const SlotAttentionArgs& args, int segment) {
+  return place_of(args, segment).older ? args.older.v : StoredRows{args.v, {}};
+}
+
+// Logits, and weighted values, of query rows [0, rows) over a segment of strips, all of whose slots every token sees.
+void strip_keys(const SlotAttentionArgs& args, const Layout& layout, int segment, const Strips& keys, int rows) {
+  strip_dots({.keys = keys,
+              .first = place_of(args, segment).first(),
+              .slots = seen_in(args, 0, segment),
+              .queries = layout.query(0),
+              .heads = rows,
+              .logits = layout.probs(segment, 0),
+              .logit_stride = kProbStride});
+}
+
+void strip_values(const SlotAttentionArgs& args, const Layout& layout, int segment, const Strips& values, int rows) {
+  strip_sums({.values = values,
+              .first = place_of(args, segment).first(),
+              .slots = seen_in(args, 0, segment),
+              .weights = layout.probs(segment, 0),
+              .weight_stride = kProbStride,
+              .heads = rows,
+              .out = layout.partial(segment, 0)});
+}
+
 // Decode: the logits of one segment, keys stored as T.
 template <class T>
-void decode_keys(const SlotAttentionArgs& args, const Layout& layout, int segment) {
-  const int n = slots_in_segment(args.slots(), segment);
-  const auto keys = with_prefetch(segment_rows<T>(args.k, layout.padded(), segment));
+void decode_keys(const SlotAttentionArgs& args, const Layout& layout, int segment, const RowsView& view) {
+  const int n = seen_in(args, 0, segment);
+  const auto keys = with_prefetch(rows_from<T>(view, layout.padded(), place_of(args, segment).first()));
   ScaleTable table;
   for (int s = 0; s < n; s += kBlock) {
     const int end = std::min(s + kBlock, n);
@@ -112,9 +144,9 @@ void decode_keys(const SlotAttentionArgs& args, const Layout& layout, int segmen
 
 // Decode: the weighted values of one segment, values stored as T.
 template <class T>
-void decode_values(const SlotAttentionArgs& args, const Layout& layout, int segment) {
-  const int n = slots_in_segment(args.slots(), segment);
-  const auto values = with_prefetch(segment_rows<T>(args.v, layout.padded(), segment));
+void decode_values(const SlotAttentionArgs& args, const Layout& layout, int segment, const RowsView& view) {
+  const int n = seen_in(args, 0, segment);
+  const auto values = with_prefetch(rows_from<T>(view, layout.padded(), place_of(args, segment).first()));
   ScaleTable table;
   for (int s = 0; s < n; s += kBlock) {
     const int end = std::min(s + kBlock, n);
@@ -122,12 +154,12 @@ void decode_values(const SlotAttentionArgs& args, const Layout& layout, int segm
   }
 }
 
-// Rows [begin, end) of a segment as f32: the rows themselves, or a decoded copy. Indexed from 0.
-Rows<float> f32_rows(const RowsView& view, int padded, int segment, int begin, int end, float* copy) {
-  if (view.type == RowType::kF32) return segment_rows<float>(view, padded, segment, begin);
+// Rows [begin, end) of the slots as f32: the rows themselves, or a decoded copy. Indexed from 0.
+Rows<float> f32_rows(const RowsView& view, int padded, int begin, int end, float* copy) {
+  if (view.type == RowType::kF32) return rows_from<float>(view, padded, begin);
   with_elements(view.type, [&](auto element) HWY_ATTR {
     const F32 d;
-    const auto rows = segment_rows<typename decltype(element)::Type>(view, padded, segment, begin);
+    const auto rows = rows_from<typename decltype(element)::Type>(view, padded, begin);
     ScaleTable table;
     const auto opened = rows.opened(0, end - begin, table);
     for (int s = 0; s < end - begin; ++s) {
@@ -138,28 +170,40 @@ Rows<float> f32_rows(const RowsView& view, int padded, int segment, int begin, i
   return {reinterpret_cast<const std::byte*>(copy), padded * sizeof(float), padded};
 }
 
-// One segment for `tokens` tokens from `first`, causal: each token stops at its own last slot. A block of
-// rows is decoded once and stays in L1 while all tokens pass over it.
-void prefill_segment(const SlotAttentionArgs& args, const Layout& layout, int first, int tokens,
-                     int segment) {
-  const int padded = layout.padded(), group = args.group;
-  const auto seen = [&](int t) { return slots_in_segment(visible_slots(args, first + t), segment); };
-  const int n = seen(tokens - 1);
+// Calls work(token, rows, s, end) for the tokens of a tile and the blocks of a segment: `rows` from slot s of the segment
+// on, of which the token sees `end`. A block is decoded once and stays in L1 while all tokens pass over it.
+template <class Work>
+void for_blocks(const SlotAttentionArgs& args, const Layout& layout, int first, int tokens, int segment, const RowsView& view,
+                const Work& work) {
+  const int n = seen_in(args, first + tokens - 1, segment), origin = place_of(args, segment).first();
   for (int s = 0; s < n; s += kBlock) {
-    const auto keys = f32_rows(args.k, padded, segment, s, std::min(s + kBlock, n), layout.rows());
+    const auto rows = f32_rows(view, layout.padded(), origin + s, origin + std::min(s + kBlock, n), layout.rows());
     for (int t = 0; t < tokens; ++t) {
-      const int end = std::min(kBlock, seen(t) - s);
-      if (end > 0) dots(layout.query(t * group), group, keys, 0, end, layout.probs(segment, t * group) + s);
+      const int end = std::min(kBlock, seen_in(args, first + t, segment) - s);
+      if (end > 0) work(t, rows, s, end);
     }
   }
+}
+
+// One segment for `tokens` tokens from `first`, causal: each token stops at its own last slot.
+void prefill_segment(const SlotAttentionArgs& args, const Layout& layout, int first, int tokens,
+                     int segment) {
+  const int group = args.group;
+  const StoredRows k = keys_of(args, segment), v = values_of(args, segment);
+  if (k.in_strips()) {
+    strip_keys(args, layout, segment, k.strips, tokens * group);
+  } else {
+    for_blocks(args, layout, first, tokens, segment, k.rows, [&](int t, const Rows<float>& keys, int s, int end) HWY_ATTR {
+      dots(layout.query(t * group), group, keys, 0, end, layout.probs(segment, t * group) + s);
+    });
+  }
   for (int t = 0; t < tokens; ++t) segment_softmax(args, layout, first + t, t * group, segment);
-  for (int s = 0; s < n; s += kBlock) {
-    const auto values = f32_rows(args.v, padded, segment, s, std::min(s + kBlock, n), layout.rows());
-    for (int t = 0; t < tokens; ++t) {
-      const int row = t * group, end = std::min(kBlock, seen(t) - s);
-      if (end > 0)
-        weigh_values(layout.probs(segment, row) + s, group, values, 0, end, layout.partial(segment, row));
-    }
+  if (v.in_strips()) {
+    strip_values(args, layout, segment, v.strips, tokens * group);
+  } else {
+    for_blocks(args, layout, first, tokens, segment, v.rows, [&](int t, const Rows<float>& values, int s, int end) HWY_ATTR {
+      weigh_values(layout.probs(segment, t * group) + s, group, values, 0, end, layout.partial(segment, t * group));
+    });
   }
   for (int row = 0; row < tokens * group; ++row) fold(layout, segment, row);
 }
@@ -168,7 +212,7 @@ void prefill(const SlotAttentionArgs& args, const Layout& layout) {
   for (int first = 0; first < args.tokens; first += layout.tile_tokens()) {
     const int tokens = std::min(layout.tile_tokens(), args.tokens - first);
     load_queries(args, layout, first, tokens);
-    const int segments = (visible_slots(args, first + tokens - 1) + kSegment - 1) / kSegment;
+    const int segments = segments_up_to(args, visible_slots(args, first + tokens - 1));
     for (int segment = 0; segment < segments; ++segment)
       prefill_segment(args, layout, first, tokens, segment);
     store_results(args, layout, first, tokens);
@@ -183,13 +227,22 @@ void Prepare(const SlotAttentionArgs& args, float* scratch) {
 void Segment(const SlotAttentionArgs& args, int segment, float* scratch) {
   note_simd_target(HWY_TARGET);
   const Layout layout(args, scratch);
-  with_elements(args.k.type, [&](auto element) HWY_ATTR {
-    decode_keys<typename decltype(element)::Type>(args, layout, segment);
-  });
+  const StoredRows k = keys_of(args, segment), v = values_of(args, segment);
+  if (k.in_strips()) {
+    strip_keys(args, layout, segment, k.strips, args.group);
+  } else {
+    with_elements(k.rows.type, [&](auto element) HWY_ATTR {
+      decode_keys<typename decltype(element)::Type>(args, layout, segment, k.rows);
+    });
+  }
   segment_softmax(args, layout, 0, 0, segment);
-  with_elements(args.v.type, [&](auto element) HWY_ATTR {
-    decode_values<typename decltype(element)::Type>(args, layout, segment);
-  });
+  if (v.in_strips()) {
+    strip_values(args, layout, segment, v.strips, args.group);
+  } else {
+    with_elements(v.rows.type, [&](auto element) HWY_ATTR {
+      decode_values<typename decltype(element)::Type>(args, layout, segment, v.rows);
+    });
+  }
 }
 
 void Finish(const SlotAttentionArgs& args, float* scratch) {

@@ -3,6 +3,8 @@
 // The T tokens of a run sit in the last T slots used: token t (0 .. T-1) sees slots [0, slots_before + t + 1).
 // T = 1 is decode. Slots are dense, in no particular order; attention does not care about order.
 //
+// Older tokens may lie in slots of their own, whose rows may be of other types (OlderSlots): every token sees all of them.
+//
 // Two paths take the same arguments; their results differ by rounding alone.
 //
 // `reference`: plain C++, double throughout; only what it stores to out and mass is f32.
@@ -12,7 +14,7 @@
 // are complete before it is folded into the running result, always in ascending order. So the result does not depend
 // on how segments are shared out over threads: slot_attention() of one token equals slot_attention_prepare(), every
 // slot_attention_segment() in any order and slot_attention_finish(), bit for bit; and a run of T tokens equals T
-// calls of one token each. Bits may differ between SIMD targets.
+// calls of one token each. Bits may differ between SIMD targets. Segments of the older slots come first.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +22,7 @@
 #include <span>
 
 #include "kernels/path.h"
+#include "kernels/strips/strips.h"
 #include "vase/rows.h"
 
 namespace vase::kernels {
@@ -40,8 +43,8 @@ enum class MassForm : uint8_t {
 struct MassArgs {
   MassForm form = MassForm::kSum;
   float* sum = nullptr;    // [candidates], by slot; updated, never cleared. Null: no mass
-  int candidates = 0;      // C: slots [0, C) share one unit of mass per (token, head), whatever lies behind them; with
-                           // C = slots() a token's own probabilities count
+  int candidates = 0;      // C: slots [0, C) and all older ones share one unit of mass per (token, head), whatever lies
+                           // behind them; with C = slots() a token's own probabilities count
   int first_token = 0;     // tokens t >= first_token contribute
   float temperature = 1;   // probabilities from logits / temperature
   // kRecurrence, instead of sum; null: no mass
@@ -51,6 +54,24 @@ struct MassArgs {
   int32_t position = 0;            // of the run's token 0; token t has position + t
 
   bool wanted() const { return form == MassForm::kRecurrence ? last_use != nullptr : sum != nullptr; }
+};
+
+// Keys or values: rows with a stride between them, or strips.
+struct StoredRows {
+  RowsView rows;
+  Strips strips;  // in use when it has a base
+
+  bool in_strips() const { return strips.base != nullptr; }
+};
+
+// Slots beside those of the run, all of which every token sees; they are candidates of the mass.
+struct OlderSlots {
+  int slots = 0;                      // dense, from 0
+  StoredRows k, v;                    // of head_dim channels
+  const float* log_weight = nullptr;  // [slots], as that of the run's
+  // Records of these slots, as those of MassArgs; used when it has the like.
+  float* sum = nullptr;
+  int32_t *last_use = nullptr, *longest_gap = nullptr;
 };
 
 struct SlotAttentionArgs {
@@ -64,12 +85,14 @@ struct SlotAttentionArgs {
   RowsView k, v;                // base, stride, type (K and V each their own); `slots` must be null (rows are
                                 // addressed by slot)
   const float* log_weight = nullptr;  // [slots] added to each slot's logit; null = 0 everywhere
+  OlderSlots older;
   float* out = nullptr;         // same addressing as q
   ptrdiff_t out_token_stride = 0, out_head_stride = 0;  // in floats
   MassArgs mass;
 
-  int slots() const { return slots_before + tokens; }
-  int segments() const { return (slots() + kSegment - 1) / kSegment; }
+  int slots() const { return slots_before + tokens; }  // without the older ones
+  int older_segments() const { return (older.slots + kSegment - 1) / kSegment; }
+  int segments() const { return older_segments() + (slots() + kSegment - 1) / kSegment; }
 };
 
 // Floats of scratch that one head needs for a run, on either path: probabilities, per-segment partials, padded
