@@ -71,7 +71,7 @@ void add_grid(CLI::App& app, BenchFlags& o) {
   add_list(app, "--kv-budget", o.budgets, 1, 1 << 24,
            "tokens kept per layer and KV head after an eviction (1024)");
   app.get_option("--kv-budget-mb")->excludes("--kv-budget");
-  add_repeatable(app, "--kv-type", o.kv_types, "f32, f16, bf16 or q8_0 for both, or K,V; repeatable (f16)");
+  add_repeatable(app, "--kv-type", o.kv_types, "f32, f16, bf16, q8_0 or q4_0 for both, or K,V; repeatable (f16)");
   add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase-attnv)");
   add_choice<Layouts>(app, "--products", o.layouts,
                       {{"own", {model::WeightLayout::kOwn}},

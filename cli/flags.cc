@@ -40,7 +40,7 @@ void parse_layers(const std::string& text, CacheOptions& options) {
 
 RowType parse_row_type(const std::string& name) {
   std::vector<std::string_view> names;
-  for (const RowType type : kRowTypes) {
+  for (const RowType type : kCacheTypes) {
     if (name == row_type_name(type)) return type;
     names.push_back(row_type_name(type));
   }
@@ -194,7 +194,7 @@ void CacheFlags::add_slots(CLI::App& app) {
   add_call(
       app, "--kv-type",
       [this](const std::string& text) { parse_kv_type(text, options); },
-      "rows of keys and values: f32, f16, bf16 or q8_0 for both, or K,V (f16)");
+      "rows of keys and values: f32, f16, bf16, q8_0 or q4_0 for both, or K,V (f16)");
   app.add_option("--protect", protect, "add a protect rule, e.g. prompt; repeatable")
       ->type_name("")
       ->allow_extra_args(false);

@@ -19,6 +19,8 @@ json memory_json(const MemoryPlan& plan) {
           {"read", plan.read},               {"summary_bytes", plan.summaries},
           {"buffer", plan.buffer},           {"capacity", plan.capacity},
           {"key_row_bytes", plan.key_row},   {"value_row_bytes", plan.value_row},
+          {"recent", plan.recent},           {"recent_key_row_bytes", plan.recent_key_row},
+          {"recent_value_row_bytes", plan.recent_value_row}, {"unused_bytes", plan.unused},
           {"metadata_bytes", plan.metadata}, {"scratch_bytes", plan.scratch}};
 }
 

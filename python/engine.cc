@@ -120,7 +120,7 @@ Enum choice(const char* name, const std::string& value, std::initializer_list<st
 RowType row_type(const char* name, const std::string& value) {
   return choice<RowType>(
       name, value,
-      {{"f32", RowType::kF32}, {"f16", RowType::kF16}, {"bf16", RowType::kBF16}, {"q8_0", RowType::kQ8_0}});
+      {{"f32", RowType::kF32}, {"f16", RowType::kF16}, {"bf16", RowType::kBF16}, {"q8_0", RowType::kQ8_0}, {"q4_0", RowType::kQ4_0}});
 }
 
 std::shared_ptr<PythonEngine> new_engine(std::shared_ptr<Model> model, const Policy& policy, int budget, double budget_mib,

@@ -78,6 +78,7 @@ PolicyNeeds needs_of(const std::string& attention, float temperature, bool over_
           .over_all = over_all,
           .threshold = threshold,
           .value_range = value_range,
+          .rows = true,
           .log_weight = log_weight,
           .rope = rope,
           .queries = queries};

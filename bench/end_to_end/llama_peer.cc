@@ -26,6 +26,7 @@ ggml_type ggml_type_of(RowType type) {
     case RowType::kF16: return GGML_TYPE_F16;
     case RowType::kBF16: return GGML_TYPE_BF16;
     case RowType::kQ8_0: return GGML_TYPE_Q8_0;
+    case RowType::kQ4_0: return GGML_TYPE_Q4_0;
   }
   throw Error(ErrorCode::kUnsupported, "libllama has no rows of this type; use another --kv-type, or no --peer");
 }

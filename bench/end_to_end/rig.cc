@@ -89,6 +89,7 @@ void Rig::fill_layer(int layer) {
       for (int i = 0; i < used; ++i) {
         const auto position = static_cast<int32_t>(i < 4 ? i : s.seen - used + i);
         const float* k = next_row();
+        if (head.recent_room() == 0) head.settle(plan_.attention.stay);
         head.append(position, k, next_row());
       }
       const auto queries = static_cast<int>(std::min<int64_t>(shape.needs.queries, s.seen));

@@ -10,7 +10,8 @@
 
 namespace vase {
 
-// bytes() = layers * kv_heads * (capacity * (key_row + value_row + metadata) + query_ring) * sequences + summaries + scratch
+// bytes() = layers * kv_heads * ((capacity - recent) * (key_row + value_row) + recent * (recent_key_row + recent_value_row)
+//                                + capacity * metadata + query_ring) * sequences + unused + summaries + scratch
 struct VASE_API MemoryPlan {
   int layers = 0, kv_heads = 0;
   int sequences = 1;
@@ -22,17 +23,28 @@ struct VASE_API MemoryPlan {
   int capacity = 0;         // slots that exist per layer, KV head and sequence; exactly the mean, when layers differ
   int key_row = 0;          // bytes
   int value_row = 0;        // bytes
+  int recent = 0;           // of these slots, those whose rows are not quantised yet; 0 without quantised types
+  int recent_key_row = 0;   // bytes of such a row
+  int recent_value_row = 0; // bytes
+  uint64_t unused = 0;      // bytes at the ends of strips that no slot uses, all heads together
   int metadata = 0;         // bytes per slot
   uint64_t query_ring = 0;  // bytes of newest queries per layer, KV head and sequence; 0 for most policies
   int read = 0;             // tokens read per step and head by a policy that reads a part; 0 = all that are held
   uint64_t summaries = 0;   // bytes that such a policy keeps about its blocks, all together
   uint64_t scratch = 0;     // bytes for attention and eviction, all threads together
 
-  uint64_t bytes_per_slot() const {  // one slot in every layer and KV head
+  uint64_t bytes_per_slot() const {  // one slot in every layer and KV head, quantised if it ever is
     return uint64_t(layers) * kv_heads * (key_row + value_row + metadata);
   }
+  // What the recent slots take beyond that.
+  uint64_t recent_bytes() const {
+    const int64_t more = int64_t(recent_key_row) + recent_value_row - key_row - value_row;
+    return uint64_t(layers) * kv_heads * recent * more * sequences;
+  }
   uint64_t query_bytes() const { return query_ring * layers * kv_heads * sequences; }
-  uint64_t bytes() const { return bytes_per_slot() * capacity * sequences + query_bytes() + summaries + scratch; }
+  uint64_t bytes() const {
+    return bytes_per_slot() * capacity * sequences + recent_bytes() + unused + query_bytes() + summaries + scratch;
+  }
   // Slots as (kept + period), with those of the first and last layer when they differ; a term for the queries where there are any:
   // "30 layers x 3 KV heads x 320 slots (256 + 64) x (128 K + 128 V + 16 meta) B x 1 sequence + 0.1 MiB scratch = 7.6 MiB"
   std::string formula() const;

@@ -9,16 +9,20 @@
 
 namespace vase {
 
-// Encoding of a key or value row. kQ8_0 has the numbers of ggml's type of that name, blocks of 32 whole numbers from
-// -127 to 127 that share an f16 scale; a row holds all its numbers, and behind them its scales.
-enum class RowType : uint8_t { kF32, kF16, kBF16, kQ8_0 };
-inline constexpr RowType kRowTypes[] = {RowType::kF32, RowType::kF16, RowType::kBF16, RowType::kQ8_0};
+// Encoding of a key or value row. The quantised types have the numbers of ggml's types of these names, blocks of 32 whole
+// numbers (-127 to 127, or -8 to 7) that share an f16 scale. A row of kQ8_0 holds all its numbers, and behind them its scales.
+// Rows of kQ4_0 exist in strips alone (docs/layouts.md), never in a RowsView.
+enum class RowType : uint8_t { kF32, kF16, kBF16, kQ8_0, kQ4_0 };
+inline constexpr RowType kCacheTypes[] = {RowType::kF32, RowType::kF16, RowType::kBF16, RowType::kQ8_0, RowType::kQ4_0};
+inline constexpr RowType kRowTypes[] = {RowType::kF32, RowType::kF16, RowType::kBF16, RowType::kQ8_0};  // of a RowsView
 
-// "f32", "f16", "bf16" or "q8_0".
+constexpr bool is_quantised(RowType type) { return type == RowType::kQ8_0 || type == RowType::kQ4_0; }
+
+// "f32", "f16", "bf16", "q8_0" or "q4_0".
 VASE_API std::string_view row_type_name(RowType type);
 
 // Elements that share a scale; head_dim must be a multiple of it. 1 for types without.
-constexpr int row_block(RowType type) { return type == RowType::kQ8_0 ? 32 : 1; }
+constexpr int row_block(RowType type) { return is_quantised(type) ? 32 : 1; }
 
 // Elements that a stored row takes: head_dim rounded up to a multiple of 16, the tail filled with zeros, so that
 // a SIMD loop over a row needs no remainder. Equal to head_dim for every common size (64, 80, 96, 112, 128, 256).
@@ -33,6 +37,7 @@ constexpr size_t scale_offset(int width, int channel) {
 constexpr size_t row_bytes(RowType type, int head_dim) {
   const size_t padded = padded_row(head_dim);
   if (type == RowType::kQ8_0) return scale_offset(padded_row(head_dim), padded_row(head_dim));
+  if (type == RowType::kQ4_0) return padded / 2 + padded / row_block(type) * 2;
   return padded * (type == RowType::kF32 ? 4 : 2);
 }
 

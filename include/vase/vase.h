@@ -185,7 +185,7 @@ VASE_API vase_status vase_model_tokenize_chat(const vase_model* model, const vas
 
 /* ---- Options --------------------------------------------------------------------------------------------------- */
 
-enum { VASE_ROWS_F32 = 0, VASE_ROWS_F16 = 1, VASE_ROWS_BF16 = 2, VASE_ROWS_Q8_0 = 3 };
+enum { VASE_ROWS_F32 = 0, VASE_ROWS_F16 = 1, VASE_ROWS_BF16 = 2, VASE_ROWS_Q8_0 = 3, VASE_ROWS_Q4_0 = 4 };
 enum { VASE_PREFILL_EVICTING = 0, VASE_PREFILL_DENSE = 1 };
 enum { VASE_TRIGGER_GENERAL = 0, VASE_TRIGGER_PARITY = 1 };
 enum { VASE_POSITIONS_TEXT = 0, VASE_POSITIONS_CACHE = 1 };
@@ -248,7 +248,8 @@ VASE_API void vase_session_options_init(vase_session_options* options, size_t si
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
-/* bytes = layers x kv_heads x (capacity x (key_row + value_row + metadata) + query_ring) x sequences + summaries + scratch */
+/* bytes = layers x kv_heads x ((capacity - recent) x (key_row + value_row) + recent x (recent_key_row + recent_value_row)
+           + capacity x metadata + query_ring) x sequences + unused + summaries + scratch */
 typedef struct vase_memory_plan {
   int32_t layers, kv_heads, sequences;
   int32_t budget, buffer, capacity;       /* slots; capacity is how many exist per layer, KV head and sequence */
@@ -259,6 +260,9 @@ typedef struct vase_memory_plan {
   uint64_t query_ring;                    /* bytes of newest queries per layer, KV head and sequence */
   uint64_t summaries;                     /* bytes that a policy that reads keeps about its blocks */
   int32_t first_budget, last_budget;      /* M of the first and of the last layer; `budget` is the mean, and so is capacity */
+  int32_t recent;                         /* newest slots whose rows are not quantised yet; 0 without quantised types */
+  int32_t recent_key_row, recent_value_row;  /* bytes of such a row */
+  uint64_t unused;                        /* bytes at the ends of strips that no slot uses */
 } vase_memory_plan;
 
 /* What a cache for the model file at `path` would cost; reads its header alone. Options may be NULL: the defaults. */

@@ -8,7 +8,7 @@ class Engine:
 
     KV memory and what is kept in it: budget = 1024 (M: slots per layer and KV head, the buffer included), budget_mib = 0
     (above 0: solve M from this many MiB), buffer = 64 (R: newest tokens that always stay), period = 0 (tokens between
-    evictions; 0: R), key_type and value_type = "f16", "f32", "bf16" or "q8_0", prefill = "evicting" or "dense" (then
+    evictions; 0: R), key_type and value_type = "f16", "f32", "bf16", "q8_0" or "q4_0", prefill = "evicting" or "dense" (then
     max_prompt, tokens), trigger = "general" or "parity", positions = "text" or "cache", layer_budgets = "uniform" or
     "pyramid" (M falls from the first layer to the last, which keeps (M - R) / pyramid_beta beside its buffer;
     pyramid_beta = 20), stagger = True (layers evict at different steps, so that none stalls), context = 0 (positions

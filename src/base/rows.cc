@@ -32,6 +32,7 @@ std::string_view row_type_name(RowType type) {
     case RowType::kF16: return "f16";
     case RowType::kBF16: return "bf16";
     case RowType::kQ8_0: return "q8_0";
+    case RowType::kQ4_0: return "q4_0";
   }
   return "unknown";
 }
@@ -48,6 +49,8 @@ void read_row(const RowsView& view, size_t i, float* out) {
       return read_halves(row, view.width, out, from_bfloat);
     case RowType::kQ8_0:
       return read_blocks(row, view.width, out);
+    case RowType::kQ4_0:
+      return;  // in strips alone
   }
 }
 

@@ -67,6 +67,8 @@ void store_row(RowType type, const float* in, int width, void* out) {
       return store_halves(in, width, bytes, to_bfloat);
     case RowType::kQ8_0:
       return store_blocks(in, width, bytes);
+    case RowType::kQ4_0:
+      return;  // in strips alone
   }
 }
 

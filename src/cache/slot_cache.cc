@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cstring>
 
-#include "base/store_row.h"
 #include "kernels/value_range/value_range.h"
 
 namespace vase {
@@ -17,6 +16,14 @@ std::vector<size_t> first_slots(const CacheShape& shape) {
     for (int i = 0; i < shape.sequences * shape.kv_heads; ++i) begin.push_back(begin.back() + shape.capacity_of(layer));
   }
   return begin;
+}
+
+std::vector<HeadRoom> rooms_of(const CacheShape& shape) {
+  std::vector<HeadRoom> rooms;
+  for (int layer = 0; layer < shape.layers; ++layer) {
+    rooms.insert(rooms.end(), shape.sequences * shape.kv_heads, shape.room_of(layer));
+  }
+  return rooms;
 }
 
 template <typename T>
@@ -37,15 +44,29 @@ size_t CacheShape::metadata() const {
   return bytes;
 }
 
+size_t CacheShape::unused_bytes() const {
+  size_t bytes = 0;
+  for (int layer = 0; two_parts() && layer < layers; ++layer) {
+    const HeadRoom room = room_of(layer);
+    for (const RowType type : {key_type, value_type}) {
+      const HeadRoom recent_alone{0, room.recent};
+      const size_t older = RowStore::bytes_for(type, head_dim, room) - RowStore::bytes_for(type, head_dim, recent_alone);
+      bytes += older - room.older * row_bytes(type, head_dim);
+    }
+  }
+  return bytes * sequences * kv_heads;
+}
+
 SlotCache::SlotCache(const CacheShape& shape, bool poison)
     : shape_(shape),
       begin_(first_slots(shape)),
       poison_(poison),
-      keys_(begin_.back() * shape.key_row()),
-      values_(begin_.back() * shape.value_row()),
+      keys_(kernels::StripKind::kKeys, shape.key_type, shape.head_dim, rooms_of(shape)),
+      values_(kernels::StripKind::kValues, shape.value_type, shape.head_dim, rooms_of(shape)),
       metadata_(begin_.back() * shape.metadata()),
       queries_(shape.heads() * shape.query_ring()),
-      used_(shape.heads(), 0),
+      rooms_(rooms_of(shape)),
+      used_(shape.heads()),
       evictions_(shape.heads(), 0) {
   const size_t slots = begin_.back();
   std::byte* cursor = metadata_.data();
@@ -71,8 +92,9 @@ void SlotCache::clear(int sequence) {
   for (int layer = 0; layer < shape_.layers; ++layer) {
     for (int h = 0; h < shape_.kv_heads; ++h) {
       const size_t head = this->head(layer, sequence, h).head_;
-      poison_rows(head, 0, used_[head]);
-      used_[head] = 0;
+      poison_rows(head, 0, used_[head].older);
+      poison_rows(head, rooms_[head].older, rooms_[head].older + used_[head].recent);
+      used_[head] = {};
       evictions_[head] = 0;
     }
   }
@@ -80,29 +102,26 @@ void SlotCache::clear(int sequence) {
 
 size_t SlotCache::bytes() const { return keys_.size() + values_.size() + metadata_.size() + queries_.size(); }
 
-// All bits set is a NaN in f32, f16 and bf16, and so are the scales of blocks.
 void SlotCache::poison_rows(size_t head, int first, int last) {
-  if (!poison_ || first >= last) return;
-  const size_t slot = begin_[head] + first;
-  const size_t count = last - first;
-  std::memset(keys_.data() + slot * shape_.key_row(), 0xff, count * shape_.key_row());
-  std::memset(values_.data() + slot * shape_.value_row(), 0xff, count * shape_.value_row());
+  if (!poison_) return;
+  keys_.poison(head, first, last);
+  values_.poison(head, first, last);
 }
 
 size_t HeadSlots::begin() const { return cache_->begin_[head_]; }
-int HeadSlots::used() const { return cache_->used_[head_]; }
+const CacheShape& HeadSlots::shape() const { return cache_->shape_; }
+int HeadSlots::older_used() const { return cache_->used_[head_].older; }
+int HeadSlots::recent_used() const { return cache_->used_[head_].recent; }
+int HeadSlots::recent_begin() const { return cache_->rooms_[head_].older; }
+int HeadSlots::recent_room() const { return cache_->rooms_[head_].recent - recent_used(); }
 int HeadSlots::evictions() const { return cache_->evictions_[head_]; }
 
-RowsView HeadSlots::keys() const {
-  const CacheShape& s = cache_->shape_;
-  return {cache_->keys_.data() + begin() * s.key_row(), s.key_row(), s.key_type, s.head_dim, nullptr};
-}
-
-RowsView HeadSlots::values() const {
-  const CacheShape& s = cache_->shape_;
-  return {cache_->values_.data() + begin() * s.value_row(), s.value_row(), s.value_type, s.head_dim,
-          nullptr};
-}
+RowsView HeadSlots::recent_keys() const { return cache_->keys_.recent(head_); }
+RowsView HeadSlots::recent_values() const { return cache_->values_.recent(head_); }
+kernels::StoredRows HeadSlots::older_keys() const { return cache_->keys_.older(head_); }
+kernels::StoredRows HeadSlots::older_values() const { return cache_->values_.older(head_); }
+void HeadSlots::read_key(uint32_t slot, float* out) const { cache_->keys_.read(head_, static_cast<int>(slot), out); }
+void HeadSlots::read_value(uint32_t slot, float* out) const { cache_->values_.read(head_, static_cast<int>(slot), out); }
 
 template <typename T>
 std::span<T> HeadSlots::own(std::span<T> all) const {
@@ -137,21 +156,21 @@ void HeadSlots::push_queries(int32_t position, const float* q) {
 }
 
 void HeadSlots::set_key(uint32_t slot, const float* k) {
-  const CacheShape& s = cache_->shape_;
-  store_row(s.key_type, k, s.head_dim, cache_->keys_.data() + (begin() + slot) * s.key_row());
+  cache_->keys_.store(head_, static_cast<int>(slot), k);
 }
 
 void HeadSlots::append(int32_t position, const float* k, const float* v) {
-  const CacheShape& s = cache_->shape_;
-  const uint32_t slot = cache_->used_[head_]++;
+  assert(recent_room() > 0);
+  const auto slot = static_cast<uint32_t>(recent_begin() + recent_used());
   const size_t at = begin() + slot;
   set_key(slot, k);
-  store_row(s.value_type, v, s.head_dim, cache_->values_.data() + at * s.value_row());
+  cache_->values_.store(head_, static_cast<int>(slot), v);
   cache_->positions_[at] = position;
-  cache_->order_[at] = slot;
+  cache_->order_[begin() + used()] = slot;
+  ++cache_->used_[head_].recent;
   if (!cache_->value_range_.empty()) {
     cache_->value_range_[at] =
-        kernels::value_magnitude(kernels::Magnitude::kRange, {v, static_cast<size_t>(s.head_dim)});
+        kernels::value_magnitude(kernels::Magnitude::kRange, {v, static_cast<size_t>(cache_->shape_.head_dim)});
   }
   if (!cache_->attention_.empty()) cache_->attention_[at] = 0;
   if (!cache_->log_weight_.empty()) cache_->log_weight_[at] = 0;
@@ -162,12 +181,9 @@ void HeadSlots::append(int32_t position, const float* k, const float* v) {
 }
 
 void HeadSlots::move_row(uint32_t from, uint32_t to) {
-  const CacheShape& s = cache_->shape_;
   const size_t first = begin();
-  std::byte* keys = cache_->keys_.data();
-  std::byte* values = cache_->values_.data();
-  std::memcpy(keys + (first + to) * s.key_row(), keys + (first + from) * s.key_row(), s.key_row());
-  std::memcpy(values + (first + to) * s.value_row(), values + (first + from) * s.value_row(), s.value_row());
+  cache_->keys_.move(head_, static_cast<int>(from), static_cast<int>(to));
+  cache_->values_.move(head_, static_cast<int>(from), static_cast<int>(to));
   const auto move = [&](auto metadata) {
     if (!metadata.empty()) metadata[first + to] = metadata[first + from];
   };
@@ -192,9 +208,64 @@ void HeadSlots::gather(std::span<uint32_t> part, uint32_t low, uint32_t high, st
   }
 }
 
+void HeadSlots::settle(int stay) {
+  const int older = older_used(), recent = recent_used(), begin = recent_begin();
+  const int moved = std::min(recent - stay, begin - older);
+  if (moved <= 0) return;
+  for (int i = 0; i < recent; ++i) move_row(begin + i, i < moved ? older + i : begin + i - moved);
+  for (uint32_t& slot : own(cache_->order_).first(used())) {
+    const int i = static_cast<int>(slot) - begin;
+    if (i >= 0) slot = i < moved ? older + i : begin + i - moved;
+  }
+  cache_->poison_rows(head_, begin + recent - moved, begin + recent);
+  cache_->used_[head_] = {older + moved, recent - moved};
+}
+
+void HeadSlots::place_in_one_part(std::span<uint32_t> survivors, uint32_t next_candidates, CompactionScratch& scratch) {
+  const auto after = static_cast<uint32_t>(survivors.size());
+  const uint32_t next = std::min(next_candidates, after);
+  gather(survivors.first(next), 0, next, scratch.occupied);
+  gather(survivors.subspan(next), next, after, scratch.occupied);
+  cache_->poison_rows(head_, static_cast<int>(after), recent_used());
+  cache_->used_[head_].recent = static_cast<int>(after);
+}
+
+void HeadSlots::place_in_two_parts(std::span<uint32_t> kept, std::span<uint32_t> tail, CompactionScratch& scratch) {
+  const auto begin = static_cast<uint32_t>(recent_begin());
+  uint32_t older = 0;
+  for (const uint32_t slot : kept) older += slot < begin;
+  uint32_t hole = 0;
+  for (uint32_t& slot : kept) {  // fills the holes that the others left
+    if (slot < older || slot >= begin) continue;
+    while (scratch.occupied[hole]) ++hole;
+    move_row(slot, hole);
+    slot = hole++;
+  }
+  for (uint32_t& slot : kept) {
+    if (slot < begin) continue;
+    move_row(slot, older);
+    slot = older++;
+  }
+  const int recent = recent_used();
+  uint32_t next = begin;
+  for (uint32_t& slot : tail) {  // chronological, so that none is overwritten
+    assert(slot >= next);
+    if (slot != next) move_row(slot, next);
+    slot = next++;
+  }
+  cache_->poison_rows(head_, static_cast<int>(older), older_used());
+  cache_->poison_rows(head_, static_cast<int>(next), static_cast<int>(begin) + recent);
+  cache_->used_[head_] = {static_cast<int>(older), static_cast<int>(next - begin)};
+}
+
+void HeadSlots::clear_window(int older, int recent) {
+  if (!is_window(cache_->shape_.needs.attention)) return;
+  std::fill_n(attention().begin(), older, 0.0f);
+  std::fill_n(attention().begin() + recent_begin(), recent, 0.0f);
+}
+
 void HeadSlots::apply(const KeepPlan& plan, CompactionScratch& scratch) {
-  const CacheShape& s = cache_->shape_;
-  const int before = used();
+  const int before = used(), older = older_used(), recent = recent_used();
   const size_t keep = plan.kept.size();
   const std::span<const uint32_t> old_order = order();
   const std::span<uint32_t> survivors = std::span(scratch.order).first(keep + (before - plan.candidates));
@@ -203,19 +274,16 @@ void HeadSlots::apply(const KeepPlan& plan, CompactionScratch& scratch) {
   if (!plan.log_weight.empty()) {
     for (size_t i = 0; i < keep; ++i) own(cache_->log_weight_)[survivors[i]] = plan.log_weight[plan.kept[i]];
   }
-
-  const uint32_t after = static_cast<uint32_t>(survivors.size());
-  const uint32_t next = std::min(static_cast<uint32_t>(plan.next_candidates), after);
-  std::fill_n(scratch.occupied.begin(), before, uint8_t{0});
-  for (uint32_t slot : survivors) scratch.occupied[slot] = 1;
-  gather(survivors.first(next), 0, next, scratch.occupied);
-  gather(survivors.subspan(next), next, after, scratch.occupied);
-
+  std::ranges::fill(scratch.occupied, uint8_t{0});
+  for (const uint32_t slot : survivors) scratch.occupied[slot] = 1;
+  if (cache_->shape_.two_parts()) {
+    place_in_two_parts(survivors.first(keep), survivors.subspan(keep), scratch);
+  } else {
+    place_in_one_part(survivors, static_cast<uint32_t>(plan.next_candidates), scratch);
+  }
   std::ranges::copy(survivors, own(cache_->order_).begin());
-  cache_->poison_rows(head_, static_cast<int>(after), before);
-  cache_->used_[head_] = static_cast<int>(after);
   ++cache_->evictions_[head_];
-  if (is_window(s.needs.attention)) std::fill_n(attention().begin(), before, 0.0f);
+  clear_window(std::max(older, older_used()), recent);
 }
 
 }  // namespace vase

@@ -73,8 +73,8 @@ CacheOptions cache_options(const vase_cache_options* given) {
           .budget_mib = o.budget_mib,
           .buffer = o.buffer,
           .period = o.period,
-          .key_type = checked_enum<RowType>(o.key_type, VASE_ROWS_Q8_0, "key_type"),
-          .value_type = checked_enum<RowType>(o.value_type, VASE_ROWS_Q8_0, "value_type"),
+          .key_type = checked_enum<RowType>(o.key_type, VASE_ROWS_Q4_0, "key_type"),
+          .value_type = checked_enum<RowType>(o.value_type, VASE_ROWS_Q4_0, "value_type"),
           .prefill = checked_enum<Prefill>(o.prefill, VASE_PREFILL_DENSE, "prefill"),
           .max_prompt = o.max_prompt,
           .trigger = checked_enum<Trigger>(o.trigger, VASE_TRIGGER_PARITY, "trigger"),
@@ -132,7 +132,11 @@ vase_memory_plan memory_plan(const MemoryPlan& plan) {
           .query_ring = plan.query_ring,
           .summaries = plan.summaries,
           .first_budget = plan.first_budget,
-          .last_budget = plan.last_budget};
+          .last_budget = plan.last_budget,
+          .recent = plan.recent,
+          .recent_key_row = plan.recent_key_row,
+          .recent_value_row = plan.recent_value_row,
+          .unused = plan.unused};
 }
 
 vase_counters counters_of(const Counters& counters) {

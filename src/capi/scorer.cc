@@ -57,6 +57,7 @@ class CScorer final : public Scorer {
               .over_all = scorer.over_all != 0,
               .threshold = scorer.threshold,
               .value_range = scorer.value_range != 0,
+              .rows = true,
               .log_weight = scorer.log_weight != 0,
               .rope = scorer.rope != 0,
               .queries = scorer.queries};

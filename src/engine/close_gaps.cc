@@ -14,7 +14,7 @@ void close_gaps(const Rope& rope, const KeepPlan& plan, HeadSlots head, std::spa
     if (shift != turned) kernels::rotation_for(rope, shift, turn);
     turned = shift;
     const uint32_t slot = head.order()[plan.kept[i]];
-    read_row(head.keys(), slot, row.data());
+    head.read_key(slot, row.data());
     kernels::rotate_row(rope, turn, row);
     head.set_key(slot, row.data());
   }

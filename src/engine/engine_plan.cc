@@ -44,7 +44,7 @@ void check_parity(const CacheOptions& cache) {
 void check_row_type(const char* name, RowType type, const ModelShape& shape) {
   const auto fits = [&](RowType one) { return shape.head_dim % row_block(one) == 0; };
   std::string fitting;
-  for (const RowType one : kRowTypes) {
+  for (const RowType one : kCacheTypes) {
     if (fits(one)) fitting += (fitting.empty() ? "" : ", ") + std::string(row_type_name(one));
   }
   require(fits(type), std::string(name) + " of type " + std::string(row_type_name(type)) + " come in blocks of " +
@@ -64,6 +64,13 @@ void check_positions(const Policy& policy, const CacheOptions& cache) {
   require(policy.order == Order::kPosition, "positions of the cache need order=position");
 }
 
+// A policy that reads a part copies single rows, which strips do not have.
+void check_reading(const Policy& policy, const CacheOptions& cache) {
+  if (!policy.reads()) return;
+  require(!is_quantised(cache.key_type) && !is_quantised(cache.value_type),
+          "'" + policy.text() + "' reads rows one by one, which quantised types cannot give; use f16, bf16 or f32");
+}
+
 void check_options(const ModelShape& shape, const Policy& policy, const CacheOptions& cache, const EngineOptions& engine) {
   require_range("the number of sequences", engine.sequences, 1, 4096);
   require_range("the number of threads", engine.threads, 0, 256);
@@ -74,6 +81,7 @@ void check_options(const ModelShape& shape, const Policy& policy, const CacheOpt
           "the KV budget in MiB must be a positive number");
   check_row_type("keys", cache.key_type, shape);
   check_row_type("values", cache.value_type, shape);
+  check_reading(policy, cache);
   policy.check({shape.layers, shape.kv_heads, shape.group(), shape.head_dim});
   if (policy.reads()) require_range("the KV budget", cache.budget, 1, kMaxBudget);
   if (!policy.evicts()) return;
@@ -98,9 +106,14 @@ bool staggers(const Policy& policy, const CacheOptions& cache) {
          cache.layer_budgets == LayerBudgets::kUniform && period_of(cache) >= cache.buffer;
 }
 
+bool quantises(const CacheOptions& cache) { return is_quantised(cache.key_type) || is_quantised(cache.value_type); }
+
+// Slots whose rows are not quantised yet: the buffer, and what comes in during a period.
+int recent_for(const CacheOptions& cache) { return quantises(cache) ? cache.buffer + period_of(cache) : 0; }
+
 // Slots per head that a layer with this budget needs.
 int capacity_for(const Policy& policy, const CacheOptions& cache, int budget) {
-  if (!policy.evicts()) return budget;
+  if (!policy.evicts()) return std::max(budget, recent_for(cache));
   const int longest = cache.prefill == Prefill::kDense ? std::max(budget, cache.max_prompt) : budget;
   return longest + period_of(cache);
 }
@@ -134,6 +147,7 @@ EnginePlan plan_for(const ModelShape& shape, const Policy& policy, const CacheOp
                 .capacity = capacity_for(policy, cache, largest),
                 .key_type = cache.key_type,
                 .value_type = cache.value_type,
+                .recent = recent_for(cache),
                 .needs = policy.needs()};
   if (largest > budget) {
     for (const int one : budgets) plan.cache.layer_capacity.push_back(capacity_for(policy, cache, one));
@@ -145,6 +159,7 @@ EnginePlan plan_for(const ModelShape& shape, const Policy& policy, const CacheOp
                     .threads = engine.threads > 0 ? engine.threads : physical_cores(),
                     .max_run = std::min(engine.chunk, plan.cache.capacity),
                     .max_candidates = policy.evicts() ? plan.cache.capacity - buffer : 0,
+                    .stay = cache.buffer,
                     .log = engine.log_evictions};
   if (staggers(policy, cache)) plan.attention.schedule.leads = staggered_leads(shape.layers, period);
   plan.memory = {.layers = shape.layers,
@@ -158,6 +173,10 @@ EnginePlan plan_for(const ModelShape& shape, const Policy& policy, const CacheOp
                  .capacity = capacity_for(policy, cache, budget),
                  .key_row = static_cast<int>(plan.cache.key_row()),
                  .value_row = static_cast<int>(plan.cache.value_row()),
+                 .recent = plan.cache.recent,
+                 .recent_key_row = static_cast<int>(row_bytes(recent_type(cache.key_type), shape.head_dim)),
+                 .recent_value_row = static_cast<int>(row_bytes(recent_type(cache.value_type), shape.head_dim)),
+                 .unused = plan.cache.unused_bytes(),
                  .metadata = static_cast<int>(plan.cache.metadata()),
                  .query_ring = plan.cache.query_ring(),
                  .scratch = 0};
@@ -206,7 +225,7 @@ EnginePlan plan_engine(const ModelShape& shape, const Policy& policy, const Cach
   int budget = policy.evicts() ? cache.budget : context;
   if (cache.budget_mib > 0) budget = solve_budget(shape, policy, cache, engine, largest);
   EnginePlan plan = plan_for(shape, policy, cache, engine, budget);
-  plan.context = policy.evicts() ? context : plan.cache.capacity;
+  plan.context = policy.evicts() ? context : budget;
   return plan;
 }
 
@@ -227,6 +246,24 @@ MemoryPlan plan_memory(const ModelShape& shape, const Policy& policy, const Cach
   return plan_engine(shape, policy, cache, engine).memory;
 }
 
+namespace {
+
+// "320 slots (256 + 64) x (128 K + 128 V + 16 meta)", or with quantised rows
+// "[320 slots (256 + 64): 192 x (68 K + 36 V) + 128 newest x (128 K + 128 V) + 320 x 16 meta]".
+std::string rows_of(const MemoryPlan& plan, const std::string& slots) {
+  char text[256];
+  if (plan.recent == 0) {
+    std::snprintf(text, sizeof(text), "%s x (%d K + %d V + %d meta)", slots.c_str(), plan.key_row, plan.value_row, plan.metadata);
+  } else {
+    std::snprintf(text, sizeof(text), "[%s: %d x (%d K + %d V) + %d newest x (%d K + %d V) + %d x %d meta]", slots.c_str(),
+                  plan.capacity - plan.recent, plan.key_row, plan.value_row, plan.recent, plan.recent_key_row,
+                  plan.recent_value_row, plan.capacity, plan.metadata);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string MemoryPlan::formula() const {
   char text[500];
   std::string slots = std::to_string(capacity) + " slots";
@@ -240,12 +277,10 @@ std::string MemoryPlan::formula() const {
       summaries > 0 ? " + " + mib(static_cast<double>(summaries)) + " MiB block summaries" : "";
   const std::string reading = read > 0 ? ", of which " + std::to_string(read) + " tokens are read per step and head" : "";
   const std::string queries = query_ring > 0 ? " + " + mib(static_cast<double>(query_bytes())) + " MiB queries" : "";
-  std::snprintf(
-      text, sizeof(text),
-      "%d layers x %d KV heads x %s x (%d K + %d V + %d meta) B x %d sequence%s%s%s + %.2f MiB scratch = %.2f MiB%s",
-      layers,
-      kv_heads, slots.c_str(), key_row, value_row, metadata, sequences, sequences == 1 ? "" : "s", queries.c_str(),
-      blocks.c_str(), static_cast<double>(scratch) / 1048576, static_cast<double>(bytes()) / 1048576, reading.c_str());
+  const std::string ends = unused > 0 ? " + " + mib(static_cast<double>(unused)) + " MiB unused" : "";
+  std::snprintf(text, sizeof(text), "%d layers x %d KV heads x %s B x %d sequence%s%s%s%s + %.2f MiB scratch = %.2f MiB%s", layers,
+                kv_heads, rows_of(*this, slots).c_str(), sequences, sequences == 1 ? "" : "s", queries.c_str(), ends.c_str(),
+                blocks.c_str(), static_cast<double>(scratch) / 1048576, static_cast<double>(bytes()) / 1048576, reading.c_str());
   return text;
 }
 

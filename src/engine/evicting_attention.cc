@@ -16,11 +16,14 @@ constexpr int kEnoughUnitsPerThread = 8;
 // Floats that one unit needs at most: over runs of any length, at full capacity.
 size_t unit_scratch(const CacheShape& shape, const AttentionSetup& setup) {
   const auto floats = [&](int tokens) {
+    const HeadRoom room = shape.two_parts() ? HeadRoom{shape.capacity - shape.recent, shape.recent} : HeadRoom{0, shape.capacity};
+    const int most = std::min(tokens, room.recent);
     return kernels::slot_attention_scratch({.head_dim = shape.head_dim,
                                             .group = setup.eviction.group,
-                                            .tokens = tokens,
-                                            .slots_before = shape.capacity - tokens,
-                                            .mass = largest_mass(shape.needs, shape.capacity)});
+                                            .tokens = most,
+                                            .slots_before = room.recent - most,
+                                            .older = {.slots = room.older},
+                                            .mass = largest_mass(shape.needs, room.recent)});
   };
   return (std::max(floats(1), floats(setup.max_run)) + 15) / 16 * 16;  // units start on their own cache lines
 }
@@ -106,9 +109,11 @@ kernels::SlotAttentionArgs EvictingAttention::arguments(const model::LayerInputs
   const CacheShape& shape = cache_.shape();
   kernels::SlotAttentionArgs args =
       run_arguments(in, shape, unit.kv_head, unit.span->first + token, tokens, head);
-  args.log_weight = head.log_weight().data();
-  args.mass =
-      mass_arguments(shape.needs, head, run.candidates, args.slots_before, unit.span->sequence->seen + token);
+  if (!head.log_weight().empty()) {
+    args.older.log_weight = head.log_weight().data();
+    args.log_weight = head.log_weight().data() + head.recent_begin();
+  }
+  set_mass_arguments(shape.needs, head, run.candidates, unit.span->sequence->seen + token, args);
   return args;
 }
 
@@ -128,7 +133,8 @@ void EvictingAttention::run_unit(const model::LayerInputs& in, const Unit& unit)
   HeadSlots head = cache_.head(in.layer, sequence.slot, unit.kv_head);
   for (int token = 0; token < unit.span->tokens;) {
     const int64_t seen = sequence.seen + token;
-    const int wanted = std::min(unit.span->tokens - token, setup_.max_run);
+    if (head.recent_room() == 0) head.settle(setup_.stay);
+    const int wanted = std::min({unit.span->tokens - token, setup_.max_run, head.recent_room()});
     const Schedule::Run run = setup_.schedule.next_run(sequence, in.layer, head.used(), seen, wanted);
     append(in, unit, token, run.tokens, seen, head);
     kernels::slot_attention(setup_.path, arguments(in, unit, token, run.tokens, run, head), scratch(in.ith));
@@ -153,6 +159,7 @@ void EvictingAttention::run_split(const model::LayerInputs& in) {
 
   for (int i = next[0].fetch_add(1); i < units; i = next[0].fetch_add(1)) {
     const Unit u = unit(i);
+    if (head_of(u).recent_room() == 0) head_of(u).settle(setup_.stay);
     append(in, u, 0, 1, u.span->sequence->seen, head_of(u));
     slot_attention_prepare(setup_.path, prepared(u, head_of(u), head_of(u).used() - 1).first, scratch(i));
   }

@@ -34,6 +34,7 @@ struct AttentionSetup {
   int threads = 1;
   int max_run = 1;         // most tokens that a run can have
   int max_candidates = 0;  // most candidates that an eviction can see
+  int stay = 0;            // R: recent tokens that stay when the others are quantised
   bool log = false;
 };
 

@@ -36,6 +36,31 @@ std::span<const U> gather(std::span<T> by_slot, std::span<const uint32_t> slots,
   return std::span(out).first(slots.size());
 }
 
+// Floats of a head's decoded keys, and as many of its values.
+size_t decoded_floats(const CacheShape& shape, int slots) {
+  return shape.two_parts() && shape.needs.rows ? size_t(slots) * padded_row(shape.head_dim) : 0;
+}
+
+// Rows in the order of `slots`: as they are stored when all are stored alike.
+void set_rows(HeadSlots head, std::span<const uint32_t> slots, GatheredHead& gathered, HeadView& view) {
+  const CacheShape& shape = head.shape();
+  if (!shape.two_parts()) {
+    view.keys = head.recent_keys();
+    view.values = head.recent_values();
+    view.keys.slots = view.values.slots = slots.data();
+    return;
+  }
+  view.keys.width = view.values.width = shape.head_dim;
+  if (gathered.keys.empty()) return;
+  const size_t stride = padded_row(shape.head_dim);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    head.read_key(slots[i], &gathered.keys[i * stride]);
+    head.read_value(slots[i], &gathered.values[i * stride]);
+  }
+  view.keys = {gathered.keys.data(), stride * sizeof(float), RowType::kF32, shape.head_dim, nullptr};
+  view.values = {gathered.values.data(), stride * sizeof(float), RowType::kF32, shape.head_dim, nullptr};
+}
+
 // Rows of probabilities in a window record: the newest R queries of the group, or those since the last eviction, which
 // cleared it.
 int window_rows(const EvictionSetup& setup, int layer, HeadSlots head) {
@@ -61,10 +86,8 @@ HeadView view_of(const EvictionSetup& setup, const EvictionEvent& event, const H
                 .longest_gap = gather(head.slots.longest_gap(), slots, gathered.longest_gap),
                 .value_range = gather(head.slots.value_range(), slots, gathered.value_range),
                 .log_weight = gather(head.slots.log_weight(), slots, gathered.log_weight),
-                .keys = head.slots.keys(),
-                .values = head.slots.values(),
                 .queries = head.slots.queries(event.seen)};
-  view.keys.slots = view.values.slots = order.data();
+  set_rows(head.slots, order, gathered, view);
   if (is_window(needs.attention)) view.attention_rows = window_rows(setup, head.layer, head.slots);
   if (needs.rope) view.rope = setup.rope;
   return view;
@@ -103,7 +126,8 @@ void record_eviction(const EvictionSetup& setup, const EvictionEvent& event, con
 
 }  // namespace
 
-GatheredHead::GatheredHead(const CacheShape& shape, int candidates) : positions(candidates) {
+GatheredHead::GatheredHead(const CacheShape& shape, int candidates, int slots)
+    : positions(candidates), keys(decoded_floats(shape, slots)), values(keys.size()) {
   if (is_number(shape.needs.attention)) attention.resize(candidates);
   if (shape.needs.value_range) value_range.resize(candidates);
   if (shape.needs.log_weight) log_weight.resize(candidates);
@@ -113,13 +137,13 @@ GatheredHead::GatheredHead(const CacheShape& shape, int candidates) : positions(
 }
 
 // All metadata but the order, which is the order of the candidates.
-size_t GatheredHead::bytes_for(const CacheShape& shape, int candidates) {
-  return (shape.metadata() - sizeof(uint32_t)) * candidates;
+size_t GatheredHead::bytes_for(const CacheShape& shape, int candidates, int slots) {
+  return (shape.metadata() - sizeof(uint32_t)) * candidates + 2 * sizeof(float) * decoded_floats(shape, slots);
 }
 
 size_t GatheredHead::bytes() const {
   return bytes_of(positions) + bytes_of(attention) + bytes_of(value_range) + bytes_of(log_weight) + bytes_of(last_use) +
-         bytes_of(longest_gap);
+         bytes_of(longest_gap) + bytes_of(keys) + bytes_of(values);
 }
 
 EvictionScratch::EvictionScratch(const CacheShape& shape, const EvictionSetup& setup, int candidates, int heads)
@@ -127,7 +151,7 @@ EvictionScratch::EvictionScratch(const CacheShape& shape, const EvictionSetup& s
       kept(most_kept(setup, candidates)),
       turn(turned_floats(shape, setup)),
       row(turned_floats(shape, setup)),
-      gathered(heads, GatheredHead(shape, candidates)),
+      gathered(heads, GatheredHead(shape, candidates, slots_of(shape, candidates))),
       views(heads),
       draws(heads, PhiloxDraws({})),
       draw_pointers(heads) {
@@ -136,9 +160,9 @@ EvictionScratch::EvictionScratch(const CacheShape& shape, const EvictionSetup& s
 }
 
 size_t EvictionScratch::bytes_for(const CacheShape& shape, const EvictionSetup& setup, int candidates, int heads) {
-  const size_t per_head =
-      GatheredHead::bytes_for(shape, candidates) + sizeof(HeadView) + sizeof(PhiloxDraws) + sizeof(RandomDraws*);
   const int slots = slots_of(shape, candidates);
+  const size_t per_head =
+      GatheredHead::bytes_for(shape, candidates, slots) + sizeof(HeadView) + sizeof(PhiloxDraws) + sizeof(RandomDraws*);
   return PolicyScratch::bytes_for(slots, shape.head_dim, 64, work_floats(shape, slots)) + size_t(slots) * (1 + 4) +
          sizeof(uint32_t) * most_kept(setup, candidates) + 2 * sizeof(float) * turned_floats(shape, setup) + per_head * heads;
 }

@@ -27,15 +27,17 @@ struct EvictionSetup {
   int keep(int layer) const { return budgets[layer] - buffer; }  // K
 };
 
-// Metadata of one head's candidates in logical order; only what the policy needs has room.
+// Metadata of one head's candidates, and rows of all slots, in logical order; only what the policy needs has room.
 struct GatheredHead {
-  GatheredHead(const CacheShape& shape, int candidates);
-  static size_t bytes_for(const CacheShape& shape, int candidates);
+  // slots: the most that a head can use.
+  GatheredHead(const CacheShape& shape, int candidates, int slots);
+  static size_t bytes_for(const CacheShape& shape, int candidates, int slots);
   size_t bytes() const;
 
   std::vector<int32_t> positions;
   std::vector<float> attention, value_range, log_weight;
   std::vector<int32_t> last_use, longest_gap;
+  std::vector<float> keys, values;  // [slots][padded head_dim] decoded; empty when rows have one type or are not looked at
 };
 
 // Memory of one thread; nothing is allocated while evicting.

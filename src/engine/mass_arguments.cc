@@ -18,9 +18,11 @@ MassForm form_of(AttentionRecord record) {
 
 }  // namespace
 
-kernels::MassArgs mass_arguments(const PolicyNeeds& needs, HeadSlots head, int candidates, int slots_before,
-                                 int64_t seen) {
-  kernels::MassArgs mass{.form = form_of(needs.attention)};
+void set_mass_arguments(const PolicyNeeds& needs, HeadSlots head, int candidates, int64_t seen,
+                        kernels::SlotAttentionArgs& args) {
+  args.mass = {.form = form_of(needs.attention)};
+  kernels::MassArgs& mass = args.mass;
+  const int older = args.older.slots, begin = head.recent_begin();
   switch (needs.attention) {
     case AttentionRecord::kNone:
       break;
@@ -28,24 +30,27 @@ kernels::MassArgs mass_arguments(const PolicyNeeds& needs, HeadSlots head, int c
     case AttentionRecord::kWindowSquares:
     case AttentionRecord::kWindowMax:
       if (head.used() <= candidates) break;  // none of these tokens will be in the buffer
-      mass.sum = head.attention().data();
-      mass.candidates = needs.over_all ? head.used() : candidates;
-      mass.first_token = std::max(0, candidates - slots_before);
+      args.older.sum = head.attention().data();
+      mass.sum = head.attention().data() + begin;
+      mass.candidates = needs.over_all ? head.recent_used() : candidates - older;
+      mass.first_token = std::max(0, candidates - older - args.slots_before);
       mass.temperature = needs.temperature;
       break;
     case AttentionRecord::kLifetimeSum:
-      mass.sum = head.attention().data();
-      mass.candidates = head.used();
+      args.older.sum = head.attention().data();
+      mass.sum = head.attention().data() + begin;
+      mass.candidates = head.recent_used();
       break;
     case AttentionRecord::kRecurrence:
-      mass.candidates = head.used();
-      mass.last_use = head.last_use().data();
-      mass.longest_gap = head.longest_gap().data();
+      mass.candidates = head.recent_used();
+      args.older.last_use = head.last_use().data();
+      args.older.longest_gap = head.longest_gap().data();
+      mass.last_use = head.last_use().data() + begin;
+      mass.longest_gap = head.longest_gap().data() + begin;
       mass.threshold = needs.threshold;
       mass.position = static_cast<int32_t>(seen);
       break;
   }
-  return mass;
 }
 
 kernels::MassArgs largest_mass(const PolicyNeeds& needs, int capacity) {

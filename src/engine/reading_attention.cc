@@ -148,7 +148,7 @@ void ReadingAttention::summarise(const Head& head, int position, Thread& thread)
                   .kv_head = head.kv_head,
                   .first = first,
                   .count = position - first + 1,
-                  .keys = head.slots.keys(),
+                  .keys = head.slots.recent_keys(),
                   .rope = setup_.rope,
                   .scratch = thread.reader};
   block.keys.base = block.keys.row(first);

@@ -17,6 +17,7 @@ inline float row_element(const RowsView& rows, size_t i, int channel) {
   };
   switch (rows.type) {
     case RowType::kF32:
+    case RowType::kQ4_0:  // in strips alone
       break;
     case RowType::kF16:
       return from_half(half_at(2 * channel));

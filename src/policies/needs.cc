@@ -19,6 +19,7 @@ void PolicyNeeds::add(const PolicyNeeds& other) {
     threshold = other.threshold;
   }
   value_range |= other.value_range;
+  rows |= other.rows;
   log_weight |= other.log_weight;
   rope |= other.rope;
   queries = std::max(queries, other.queries);

@@ -70,8 +70,8 @@ TEST(FieldCases, EveryCombinationRuns) {
     const TinyModel file{TinyOptions{.family = family, .query_heads = 2, .kv_heads = 1, .head_dim = 32}};
     const auto model = Model::load(file.path());
     for (const char* policy : kPolicies) {
-      for (const RowType keys : kRowTypes) {
-        for (const RowType values : kRowTypes) {
+      for (const RowType keys : kCacheTypes) {
+        for (const RowType values : kCacheTypes) {
           Engine engine(model, Policy::parse(policy),
                         {.budget = 40, .buffer = 16, .key_type = keys, .value_type = values}, {.threads = 1});
           generate(engine, test::tiny_text(5), 3 * 56);

@@ -35,7 +35,7 @@ TEST(Memory, ResidentSizeIsFlat) {
 TEST(Memory, PlannedBytesAreAllocatedBytes) {
   ModelShape shape{.layers = 3, .query_heads = 8, .kv_heads = 2, .trained_context = 4096};
   for (const char* name : {"full", "vase-attnv", "vase-dkv", "curdkv", "snapkv", "random", "random-prompt"}) {
-    for (const RowType type : kRowTypes) {
+    for (const RowType type : kCacheTypes) {
       shape.head_dim = row_block(type) > 1 ? 96 : 80;
       const Policy policy = Policy::parse(name);
       const EnginePlan plan = plan_engine(shape, policy, {.budget = 300, .buffer = 64, .key_type = type},
@@ -43,7 +43,8 @@ TEST(Memory, PlannedBytesAreAllocatedBytes) {
       SlotCache cache(plan.cache, false);
       EvictingAttention attention(cache, plan.attention);
       EXPECT_EQ(cache.bytes() + attention.scratch_bytes(), plan.memory.bytes()) << name;
-      EXPECT_EQ(cache.bytes(), plan.memory.bytes_per_slot() * plan.memory.capacity * 3) << name;
+      EXPECT_EQ(cache.bytes(), plan.memory.bytes_per_slot() * plan.memory.capacity * 3 + plan.memory.recent_bytes() + plan.memory.unused)
+          << name;
     }
   }
 }

@@ -138,7 +138,7 @@ TEST(CachePositions, TextPositionsStayKnown) {
       want.erase(want.begin(), want.begin() + 32);
       want = turned(rope, want, i < kSinks ? dropped : 0);
       std::vector<float> key(32);
-      read_row(slots.keys(), slots.order()[i], key.data());
+      read_row(slots.recent_keys(), slots.order()[i], key.data());
       for (int c = 0; c < 32; ++c) EXPECT_NEAR(key[c], want[c], 1e-5);
     }
   }
@@ -164,7 +164,7 @@ TEST(CachePositions, DriftStaysSmall) {
           auto want = driver.fake().row(0, i, layer, 1, 64);
           want = turned(rope, {want.begin() + h * 32, want.begin() + (h + 1) * 32}, 8000);
           std::vector<float> key(32);
-          read_row(driver.head(layer, 0, h).keys(), driver.head(layer, 0, h).order()[i], key.data());
+          read_row(driver.head(layer, 0, h).recent_keys(), driver.head(layer, 0, h).order()[i], key.data());
           double error = 0, norm = 0;
           for (int c = 0; c < 32; ++c) {
             error += std::pow(key[c] - want[c], 2);

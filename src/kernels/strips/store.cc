@@ -108,6 +108,11 @@ void read_from_strips(const Strips& strips, int slot, float* out) {
   }
 }
 
+void poison_in_strips(const Strips& strips, int slot) {
+  std::byte* const strip = strips.strip(slot / kStripSlots);
+  for (int b = 0; b < strips.width / kStripBlock; ++b) set_scale(strips, strip, slot % kStripSlots, b, 0xffff);
+}
+
 void move_in_strips(const Strips& strips, int from, int to) {
   const std::byte* const source = strips.strip(from / kStripSlots);
   std::byte* const target = strips.strip(to / kStripSlots);

@@ -30,6 +30,8 @@ inline constexpr int kWidestStrip = 1024;  // channels
 void store_in_strips(const Strips& strips, int slot, const float* row);
 // Decodes a row into out[0 .. width).
 void read_from_strips(const Strips& strips, int slot, float* out);
+// Makes a row NaN.
+void poison_in_strips(const Strips& strips, int slot);
 // Copies codes and scales as they are.
 void move_in_strips(const Strips& strips, int from, int to);
 

@@ -19,7 +19,11 @@ class Caote final : public Scorer {
     return std::make_shared<Caote>(WindowForm::parse(options));
   }
 
-  PolicyNeeds needs() const override { return form_.needs(); }
+  PolicyNeeds needs() const override {
+    PolicyNeeds needs = form_.needs();
+    needs.rows = true;
+    return needs;
+  }
 
   void score(const HeadView& head, RandomDraws&, PolicyScratch& scratch, std::span<float> out) const override {
     form_.evaluate(head, scratch, out);

@@ -34,7 +34,7 @@ class ExpectedAttention final : public Scorer {
     return std::make_shared<ExpectedAttention>(queries, future, options.real("epsilon", 0, 0, 1));
   }
 
-  PolicyNeeds needs() const override { return {.rope = true, .queries = queries_}; }
+  PolicyNeeds needs() const override { return {.rows = true, .rope = true, .queries = queries_}; }
   void score(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<float> out) const override;
   std::string text() const override;
 

@@ -13,6 +13,7 @@ class KeyDiff final : public Scorer {
  public:
   static std::shared_ptr<const Scorer> parse(PartOptions&) { return std::make_shared<KeyDiff>(); }
 
+  PolicyNeeds needs() const override { return {.rows = true}; }
   void score(const HeadView& head, RandomDraws&, PolicyScratch& scratch, std::span<float> out) const override {
     const KeyDirections keys = key_directions(head.keys, head.candidates(), scratch);
     double squares = 0;

@@ -18,6 +18,7 @@ class KeyNorm final : public Scorer {
     return std::make_shared<KeyNorm>(options.choice("keep", 0, kKeepNames) == 1);
   }
 
+  PolicyNeeds needs() const override { return {.rows = true}; }
   void score(const HeadView& head, RandomDraws&, PolicyScratch&, std::span<float> out) const override {
     kernels::row_energy(head.keys, out);
     for (float& score : out) score = keep_large_ ? std::sqrt(score) : -std::sqrt(score);

@@ -27,6 +27,7 @@ class Lag final : public Scorer {
     return std::make_shared<Lag>(sinks, options.integer("block", kDefaultBlock, 1, PartOptions::kMaxTokens));
   }
 
+  PolicyNeeds needs() const override { return {.rows = true}; }
   void score(const HeadView& head, RandomDraws&, PolicyScratch& scratch, std::span<float> out) const override {
     const std::span<uint32_t> all = candidates_between(head, 0, INT32_MAX, scratch);
     const auto is_sink = [&](uint32_t j) { return head.positions[j] < sinks_; };

@@ -47,7 +47,7 @@ class QueryAttention final : public Scorer {
   explicit QueryAttention(const Settings& settings) : set_(settings) {}
   static std::shared_ptr<const Scorer> parse(PartOptions& options);
 
-  PolicyNeeds needs() const override { return {.queries = set_.queries}; }
+  PolicyNeeds needs() const override { return {.rows = true, .queries = set_.queries}; }
   void score(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<float> out) const override;
   std::string text() const override;
 

@@ -46,6 +46,7 @@ class Redundancy final : public Scorer {
     return std::make_shared<Redundancy>(form, threshold);
   }
 
+  PolicyNeeds needs() const override { return {.rows = true}; }
   void score(const HeadView& head, RandomDraws&, PolicyScratch& scratch, std::span<float> out) const override {
     const int rows = form_ == Form::kPort ? head.candidates() : head.slots();
     const KeyDirections keys = key_directions(head.keys, rows, scratch);

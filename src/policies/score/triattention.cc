@@ -35,7 +35,7 @@ class TriAttention final : public Scorer {
     return std::make_shared<TriAttention>(file, read_tri_stats(file));
   }
 
-  PolicyNeeds needs() const override { return {.rope = true}; }
+  PolicyNeeds needs() const override { return {.rows = true, .rope = true}; }
   void check(const ModelHeads& heads) const override;
   void score(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<float> out) const override;
   std::string text() const override { return "triattention:stats=" + file_; }
