@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "engine/model_shape.h"
+#include "model/key_offsets.h"
 #include "synthetic/normals.h"
 #include "vase/error.h"
 
@@ -52,7 +53,9 @@ Rig::Rig(std::shared_ptr<const model::Weights> weights, const Policy& policy, co
       attention_(make_attention(cache_, plan_)),
       forward_(weights_, forward_options(plan_, engine, reach)),
       pool_(normals(plan_.cache.head_dim * kPoolRows, 1)),
-      sequences_(engine.sequences) {}
+      sequences_(engine.sequences) {
+  if (is_quantised(cache.key_type)) cache_.set_key_offsets(model::key_offsets(*weights_, rope_.view()));
+}
 
 void Rig::start() {
   fill(std::max(depth_ - 1, 0));

@@ -120,7 +120,10 @@ RowsView HeadSlots::recent_keys() const { return cache_->keys_.recent(head_); }
 RowsView HeadSlots::recent_values() const { return cache_->values_.recent(head_); }
 kernels::StoredRows HeadSlots::older_keys() const { return cache_->keys_.older(head_); }
 kernels::StoredRows HeadSlots::older_values() const { return cache_->values_.older(head_); }
-void HeadSlots::read_key(uint32_t slot, float* out) const { cache_->keys_.read(head_, static_cast<int>(slot), out); }
+void HeadSlots::read_key(uint32_t slot, float* out) const {
+  cache_->keys_.read(head_, static_cast<int>(slot), out);
+  if (key_offset() && static_cast<int>(slot) < recent_begin()) kernels::add_key_offset(*key_offset(), position(slot), 1, out);
+}
 void HeadSlots::read_value(uint32_t slot, float* out) const { cache_->values_.read(head_, static_cast<int>(slot), out); }
 
 template <typename T>
@@ -130,6 +133,14 @@ std::span<T> HeadSlots::own(std::span<T> all) const {
 
 std::span<const uint32_t> HeadSlots::order() const { return own(cache_->order_).first(used()); }
 int32_t HeadSlots::position(uint32_t slot) const { return own(cache_->positions_)[slot]; }
+std::span<const int32_t> HeadSlots::positions() const { return own(cache_->positions_); }
+
+const kernels::KeyOffset* HeadSlots::key_offset() const {
+  const CacheShape& s = cache_->shape_;
+  if (cache_->key_offsets_.empty()) return nullptr;
+  const size_t layer = head_ / (size_t(s.sequences) * s.kv_heads);
+  return &cache_->key_offsets_[layer * s.kv_heads + head_ % s.kv_heads];
+}
 std::span<const float> HeadSlots::value_range() const { return own(cache_->value_range_); }
 std::span<float> HeadSlots::attention() const { return own(cache_->attention_); }
 std::span<int32_t> HeadSlots::last_use() const { return own(cache_->last_use_); }
@@ -180,9 +191,20 @@ void HeadSlots::append(int32_t position, const float* k, const float* v) {
   }
 }
 
+void HeadSlots::move_key(uint32_t from, uint32_t to) {
+  const auto older = static_cast<uint32_t>(recent_begin());
+  if (!key_offset() || from < older || to >= older) {
+    return cache_->keys_.move(head_, static_cast<int>(from), static_cast<int>(to));
+  }
+  float row[kernels::kWidestStrip];
+  cache_->keys_.read(head_, static_cast<int>(from), row);
+  kernels::add_key_offset(*key_offset(), position(from), -1, row);
+  set_key(to, row);
+}
+
 void HeadSlots::move_row(uint32_t from, uint32_t to) {
   const size_t first = begin();
-  cache_->keys_.move(head_, static_cast<int>(from), static_cast<int>(to));
+  move_key(from, to);
   cache_->values_.move(head_, static_cast<int>(from), static_cast<int>(to));
   const auto move = [&](auto metadata) {
     if (!metadata.empty()) metadata[first + to] = metadata[first + from];

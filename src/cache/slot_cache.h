@@ -107,6 +107,9 @@ class HeadSlots {
   // Slots in logical order: ascending position, or the gather order of the last eviction followed by newer tokens.
   std::span<const uint32_t> order() const;
   int32_t position(uint32_t slot) const;
+  std::span<const int32_t> positions() const;  // [capacity] by slot
+  // What the older keys are stored without; null: nothing.
+  const kernels::KeyOffset* key_offset() const;
   // [capacity] by slot; empty when the cache does not keep it.
   std::span<const float> value_range() const;
   std::span<float> attention() const;       // of every record but kRecurrence
@@ -128,6 +131,7 @@ class HeadSlots {
   friend class SlotCache;
   HeadSlots(SlotCache& cache, size_t head) : cache_(&cache), head_(head) {}
   void move_row(uint32_t from, uint32_t to);
+  void move_key(uint32_t from, uint32_t to);
   void place_in_one_part(std::span<uint32_t> survivors, uint32_t next_candidates, CompactionScratch& scratch);
   void place_in_two_parts(std::span<uint32_t> kept, std::span<uint32_t> tail, CompactionScratch& scratch);
   void clear_window(int older, int recent);
@@ -145,6 +149,8 @@ class SlotCache {
  public:
   // Allocates everything. poison: free rows hold NaN, so that reading one shows at once.
   SlotCache(const CacheShape& shape, bool poison);
+  // What quantised keys are stored without, for each [layer][KV head]; empty: nothing. Before any token comes in.
+  void set_key_offsets(std::vector<kernels::KeyOffset> offsets) { key_offsets_ = std::move(offsets); }
 
   const CacheShape& shape() const { return shape_; }
   HeadSlots head(int layer, int sequence, int kv_head);
@@ -160,6 +166,7 @@ class SlotCache {
   bool poison_;
   RowStore keys_, values_;
   HugeBuffer metadata_, queries_;
+  std::vector<kernels::KeyOffset> key_offsets_;  // [layers][kv_heads] or empty
   std::span<int32_t> positions_;  // [slots of all heads]
   std::span<uint32_t> order_;     // the same
   // the same or empty:

@@ -11,6 +11,7 @@
 #include "engine/model_impl.h"
 #include "engine/session.h"
 #include "model/forward.h"
+#include "model/key_offsets.h"
 #include "model/rope.h"
 #include "vase/error.h"
 
@@ -92,6 +93,7 @@ Engine::Impl::Impl(std::shared_ptr<const Model> m, Policy p, const CacheOptions&
                                       .max_tokens = forward_tokens(o),
                                       .max_outputs = std::max(o.sequences, o.logit_rows)}),
       running(o.sequences) {
+  if (is_quantised(c.key_type)) cache.set_key_offsets(model::key_offsets(*model->impl().weights, rope.view()));
   spans.reserve(o.sequences);
   members.reserve(o.sequences);
   outputs.reserve(std::max(o.sequences, o.logit_rows));

@@ -19,7 +19,11 @@ kernels::SlotAttentionArgs run_arguments(const model::LayerInputs& in, const Cac
           .q_head_stride = shape.head_dim,
           .k = head.recent_keys(),
           .v = head.recent_values(),
-          .older = {.slots = head.older_used(), .k = head.older_keys(), .v = head.older_values()},
+          .older = {.slots = head.older_used(),
+                    .k = head.older_keys(),
+                    .v = head.older_values(),
+                    .key_offset = head.key_offset(),
+                    .positions = head.positions().data()},
           .out = in.out + offset,
           .out_token_stride = token_stride,
           .out_head_stride = shape.head_dim};

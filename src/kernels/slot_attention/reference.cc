@@ -48,6 +48,9 @@ double log_weight(const SlotAttentionArgs& args, int s) {
 void compute_logits(const SlotAttentionArgs& args, const float* q, int slots, const Buffers& buffers) {
   for (int s = 0; s < slots; ++s) {
     read(args, args.older.k, args.k, s, buffers.row);
+    if (s < args.older.slots && args.older.key_offset) {
+      add_key_offset(*args.older.key_offset, args.older.positions[s], 1, buffers.row);
+    }
     double dot = 0;
     for (int i = 0; i < args.head_dim; ++i) dot += double(q[i]) * buffers.row[i];
     buffers.logits[s] = dot * args.scale + log_weight(args, s);

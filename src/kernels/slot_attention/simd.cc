@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "kernels/key_offset/fused.h"
 #include "kernels/simd_target.h"
 #include "kernels/slot_attention/fused.h"
 #include "kernels/slot_attention/layout.h"
@@ -111,13 +112,24 @@ StoredRows values_of(const SlotAttentionArgs& args, int segment) {
 
 // Logits, and weighted values, of query rows [0, rows) over a segment of strips, all of whose slots every token sees.
 void strip_keys(const SlotAttentionArgs& args, const Layout& layout, int segment, const Strips& keys, int rows) {
+  const int first = place_of(args, segment).first(), slots = seen_in(args, 0, segment);
+  float* const logits = layout.probs(segment, 0);
   strip_dots({.keys = keys,
-              .first = place_of(args, segment).first(),
-              .slots = seen_in(args, 0, segment),
+              .first = first,
+              .slots = slots,
               .queries = layout.query(0),
               .heads = rows,
-              .logits = layout.probs(segment, 0),
+              .logits = logits,
               .logit_stride = kProbStride});
+  if (!args.older.key_offset) return;
+  add_offset_logits({.offset = args.older.key_offset,
+                     .positions = args.older.positions + first,
+                     .slots = slots,
+                     .queries = layout.query(0),
+                     .width = layout.padded(),
+                     .heads = rows,
+                     .logits = logits,
+                     .logit_stride = kProbStride});
 }
 
 void strip_values(const SlotAttentionArgs& args, const Layout& layout, int segment, const Strips& values, int rows) {

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/key_offset/key_offset.h"
 #include "kernels/path.h"
 #include "kernels/strips/strips.h"
 #include "vase/rows.h"
@@ -69,6 +70,8 @@ struct OlderSlots {
   int slots = 0;                      // dense, from 0
   StoredRows k, v;                    // of head_dim channels
   const float* log_weight = nullptr;  // [slots], as that of the run's
+  const KeyOffset* key_offset = nullptr;  // what the keys are stored without; null: nothing
+  const int32_t* positions = nullptr;     // [slots], with a key offset
   // Records of these slots, as those of MassArgs; used when it has the like.
   float* sum = nullptr;
   int32_t *last_use = nullptr, *longest_gap = nullptr;
