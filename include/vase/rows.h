@@ -10,11 +10,11 @@
 namespace vase {
 
 // Encoding of a key or value row. The quantised types have the numbers of ggml's types of these names, blocks of 32 whole
-// numbers (-127 to 127, or -8 to 7) that share an f16 scale. A row of kQ8_0 holds all its numbers, and behind them its scales.
-// Rows of kQ4_0 exist in strips alone (docs/layouts.md), never in a RowsView.
+// numbers (-127 to 127, or -8 to 7) that share an f16 scale. They exist in a cache's strips alone (docs/layouts.md), never in a
+// RowsView.
 enum class RowType : uint8_t { kF32, kF16, kBF16, kQ8_0, kQ4_0 };
 inline constexpr RowType kCacheTypes[] = {RowType::kF32, RowType::kF16, RowType::kBF16, RowType::kQ8_0, RowType::kQ4_0};
-inline constexpr RowType kRowTypes[] = {RowType::kF32, RowType::kF16, RowType::kBF16, RowType::kQ8_0};  // of a RowsView
+inline constexpr RowType kRowTypes[] = {RowType::kF32, RowType::kF16, RowType::kBF16};  // of a RowsView
 
 constexpr bool is_quantised(RowType type) { return type == RowType::kQ8_0 || type == RowType::kQ4_0; }
 
@@ -28,22 +28,15 @@ constexpr int row_block(RowType type) { return is_quantised(type) ? 32 : 1; }
 // a SIMD loop over a row needs no remainder. Equal to head_dim for every common size (64, 80, 96, 112, 128, 256).
 constexpr int padded_row(int head_dim) { return (head_dim + 15) / 16 * 16; }
 
-// Where the f16 scale of a channel lies in a kQ8_0 row of `width` numbers, in bytes. Number i is byte i.
-constexpr size_t scale_offset(int width, int channel) {
-  return size_t(width) + size_t(channel / row_block(RowType::kQ8_0)) * 2;
-}
-
-// Bytes of a stored row.
+// Bytes of a stored row; of quantised types what a slot takes of its strip.
 constexpr size_t row_bytes(RowType type, int head_dim) {
   const size_t padded = padded_row(head_dim);
-  if (type == RowType::kQ8_0) return scale_offset(padded_row(head_dim), padded_row(head_dim));
-  if (type == RowType::kQ4_0) return padded / 2 + padded / row_block(type) * 2;
+  if (is_quantised(type)) return padded / (type == RowType::kQ8_0 ? 1 : 2) + padded / row_block(type) * 2;
   return padded * (type == RowType::kF32 ? 4 : 2);
 }
 
 // Read-only view of rows of one KV head. Row i starts at base + slot(i) * stride, where slot(i) = slots[i], or i
-// when slots is null. Each row holds row_bytes(type, width). Rows need no alignment beyond their element's, or their
-// scale's.
+// when slots is null. Each row holds row_bytes(type, width). Rows need no alignment beyond their element's.
 struct RowsView {
   const void* base = nullptr;
   size_t stride = 0;                // bytes from one slot's row to the next

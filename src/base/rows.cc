@@ -16,14 +16,6 @@ void read_halves(const std::byte* row, int width, float* out, Decode decode) {
   }
 }
 
-void read_blocks(const std::byte* row, int width, float* out) {
-  for (int c = 0; c < width; ++c) {
-    uint16_t scale;
-    std::memcpy(&scale, row + scale_offset(width, c), 2);
-    out[c] = static_cast<float>(static_cast<int8_t>(row[c])) * from_half(scale);
-  }
-}
-
 }  // namespace
 
 std::string_view row_type_name(RowType type) {
@@ -48,7 +40,6 @@ void read_row(const RowsView& view, size_t i, float* out) {
     case RowType::kBF16:
       return read_halves(row, view.width, out, from_bfloat);
     case RowType::kQ8_0:
-      return read_blocks(row, view.width, out);
     case RowType::kQ4_0:
       return;  // in strips alone
   }

@@ -53,7 +53,7 @@ std::byte* RowStore::row(size_t head, int slot) const {
   return bytes_.data() + begin_[head] + slot * row_bytes(type_, head_dim_);
 }
 
-kernels::StoredRows RowStore::older(size_t head) const {
+kernels::PartRows RowStore::older(size_t head) const {
   if (in_strips()) return {.rows = {}, .strips = strips(head)};
   return {.rows = {row(head, 0), row_bytes(type_, head_dim_), type_, head_dim_, nullptr}, .strips = {}};
 }

@@ -27,7 +27,7 @@ class RowStore {
   // Bytes that one head of this room takes.
   static size_t bytes_for(RowType type, int head_dim, const HeadRoom& room);
 
-  kernels::StoredRows older(size_t head) const;
+  kernels::PartRows older(size_t head) const;
   RowsView recent(size_t head) const;
 
   // Slots count on from the older ones to the recent ones. row: head_dim floats.

@@ -118,8 +118,8 @@ int HeadSlots::evictions() const { return cache_->evictions_[head_]; }
 
 RowsView HeadSlots::recent_keys() const { return cache_->keys_.recent(head_); }
 RowsView HeadSlots::recent_values() const { return cache_->values_.recent(head_); }
-kernels::StoredRows HeadSlots::older_keys() const { return cache_->keys_.older(head_); }
-kernels::StoredRows HeadSlots::older_values() const { return cache_->values_.older(head_); }
+kernels::PartRows HeadSlots::older_keys() const { return cache_->keys_.older(head_); }
+kernels::PartRows HeadSlots::older_values() const { return cache_->values_.older(head_); }
 void HeadSlots::read_key(uint32_t slot, float* out) const {
   cache_->keys_.read(head_, static_cast<int>(slot), out);
   if (key_offset() && static_cast<int>(slot) < recent_begin()) kernels::add_key_offset(*key_offset(), position(slot), 1, out);

@@ -99,8 +99,8 @@ class HeadSlots {
   // Row i is slot recent_begin() + i: of all slots when there are no quantised types.
   RowsView recent_keys() const;
   RowsView recent_values() const;
-  kernels::StoredRows older_keys() const;  // by slot
-  kernels::StoredRows older_values() const;
+  kernels::PartRows older_keys() const;  // by slot
+  kernels::PartRows older_values() const;
   // Decodes the row of any slot. out: head_dim floats.
   void read_key(uint32_t slot, float* out) const;
   void read_value(uint32_t slot, float* out) const;

@@ -17,15 +17,13 @@ inline float row_element(const RowsView& rows, size_t i, int channel) {
   };
   switch (rows.type) {
     case RowType::kF32:
-    case RowType::kQ4_0:  // in strips alone
+    case RowType::kQ8_0:
+    case RowType::kQ4_0:  // both in strips alone
       break;
     case RowType::kF16:
       return from_half(half_at(2 * channel));
     case RowType::kBF16:
       return from_bfloat(half_at(2 * channel));
-    case RowType::kQ8_0:
-      return static_cast<float>(static_cast<int8_t>(row[channel])) *
-             from_half(half_at(scale_offset(rows.width, channel)));
   }
   float x;
   std::memcpy(&x, row + 4 * channel, sizeof x);

@@ -60,69 +60,23 @@ HWY_INLINE F32V load_row(F32 d, const hwy::float16_t* p) {
   return promote_half(d, hn::LoadU(hn::Rebind<uint16_t, F32>(), reinterpret_cast<const uint16_t*>(p)));
 }
 
-// Elements of RowType::kQ8_0, whose scales lie behind them.
-struct Q8_0 {
-  int8_t number;
-};
-
-HWY_INLINE F32V load_scaled(F32 d, const int8_t* p, F32V scale) {
-  const auto numbers = hn::PromoteTo(hn::RebindToSigned<F32>(), hn::LoadU(hn::Rebind<int8_t, F32>(), p));
-  return hn::Mul(hn::ConvertTo(d, numbers), scale);  // exact: 8 bits times 11
-}
-
 // A stored row of elements T, read a vector of channels at a time; channels are multiples of kLanes.
 template <class T>
 class Row {
  public:
-  // Vectors that share a scale. 1, and a scale of nothing, for types without.
-  static constexpr int kVectors = 1;
-  struct Scale {};
-
   Row() = default;
-  HWY_INLINE Row(const void* row, int /*padded*/) : at_(static_cast<const T*>(row)) {}
-  HWY_INLINE Scale scale(F32, int /*channel*/) const { return {}; }
-  HWY_INLINE F32V load(F32 d, int channel, Scale) const { return load_row(d, at_ + channel); }
+  HWY_INLINE explicit Row(const void* row) : at_(static_cast<const T*>(row)) {}
   HWY_INLINE F32V load(F32 d, int channel) const { return load_row(d, at_ + channel); }
-  HWY_INLINE const std::byte* address(int channel) const { return reinterpret_cast<const std::byte*>(at_ + channel); }
-
-  static constexpr size_t bytes(int padded) { return padded * sizeof(T); }
 
  private:
   const T* at_;
-};
-
-template <>
-class Row<Q8_0> {
- public:
-  static constexpr int kBlock = row_block(RowType::kQ8_0);
-  static constexpr int kVectors = kBlock / kLanes;
-  using Scale = F32V;
-
-  Row() = default;
-  HWY_INLINE Row(const void* row, int padded)
-      : at_(static_cast<const int8_t*>(row)), scales_(reinterpret_cast<const uint16_t*>(at_ + scale_offset(padded, 0))) {}
-
-  HWY_INLINE F32V scale(F32 d, int channel) const {
-    return promote_half(d, hn::Set(hn::Rebind<uint16_t, F32>(), scales_[channel / kBlock]));
-  }
-  HWY_INLINE F32V load(F32 d, int channel, F32V scale) const { return load_scaled(d, at_ + channel, scale); }
-  HWY_INLINE F32V load(F32 d, int channel) const { return load(d, channel, scale(d, channel)); }
-  HWY_INLINE const std::byte* address(int channel) const { return reinterpret_cast<const std::byte*>(at_ + channel); }
-
-  static constexpr size_t bytes(int padded) { return row_bytes(RowType::kQ8_0, padded); }
-
- private:
-  const int8_t* at_;
-  const uint16_t* scales_;
 };
 
 // Fetches a row that is used soon. Rows lie where their slots are, so that the machine cannot guess the next one.
 template <class T>
 HWY_INLINE void fetch_row(const void* row, int padded) {
   const auto* const from = static_cast<const std::byte*>(row);
-  const size_t bytes = Row<T>::bytes(padded);
-  for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at);
-  if (bytes % 64 != 0) __builtin_prefetch(from + bytes - 1);  // such rows begin anywhere in a line
+  for (size_t at = 0; at < padded * sizeof(T); at += 64) __builtin_prefetch(from + at);
 }
 
 template <class T>
@@ -141,7 +95,6 @@ HWY_INLINE void with_elements(RowType type, const F& f) {
     case RowType::kBF16:
       return f(Element<hwy::bfloat16_t>());
     case RowType::kQ8_0:
-      return f(Element<Q8_0>());
     case RowType::kQ4_0:
       return;  // in strips alone
   }

@@ -20,8 +20,8 @@ constexpr float kSentinel = 1234.5f;
 constexpr int32_t kIntSentinel = -77;
 constexpr int32_t kRunPosition = 5000;  // of the run's first token
 
-// Bytes that a row's base and stride must be multiples of: those of an element or a scale.
-size_t alignment(RowType type) { return row_block(type) > 1 ? 2 : row_bytes(type, 16) / 16; }
+// Bytes that a row's base and stride must be multiples of: those of an element.
+size_t alignment(RowType type) { return row_bytes(type, 16) / 16; }
 
 }  // namespace
 

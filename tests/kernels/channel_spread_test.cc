@@ -42,7 +42,7 @@ TEST(ChannelSpread, HandComputed) {
 
 TEST(ChannelSpread, FusedEqualsReference) {
   for (int width : {1, 2, 20, 64, 80, 96, 100, 128, 256}) {
-    const StoredRows rows(test::row_type(width / 2, width), width, 40);
+    const StoredRows rows(test::row_type(width / 2), width, 40);
     const std::vector<uint32_t> range = {3, 39, 8, 21, 5}, which = {0, 7, 3, 38, 12, 12};
     const Spreads want = run(Path::kReference, rows.view, range, which);
     on_every_target([&] {

@@ -40,7 +40,7 @@ TEST(Leverage, FusedEqualsReference) {
   for (int width : {32, 64, 80, 100, 128, 256}) {
     for (int columns : {1, 7, 16, 20, 33, 64}) {
       for (int count : {1, 2, 5, 131}) {
-        const StoredRows rows(test::row_type(columns + count, width), width, count);
+        const StoredRows rows(test::row_type(columns + count), width, count);
         std::mt19937 random(columns);
         std::normal_distribution<float> normal;
         std::vector<float> gaussian(width * columns);

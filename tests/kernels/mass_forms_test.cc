@@ -33,7 +33,7 @@ std::vector<ProblemShape> problems(int tokens, int slots_before) {
                       .group = 1 + index % 5,
                       .tokens = tokens,
                       .slots_before = slots_before,
-                      .k_type = test::row_type(index / 3, index % 3 == 0 ? 64 : 80),
+                      .k_type = test::row_type(index / 3),
                       .log_weight = index % 4 != 1,
                       .mass = true,
                       .candidates = whole ? slots : std::max(1, slots * 2 / 3),

@@ -31,7 +31,7 @@ TEST(RowDots, FusedEqualsReference) {
   for (int width : {20, 64, 80, 128}) {
     for (int count : {1, 2, 3, 4, 5, 7, 11, 32}) {
       for (int n : {1, 3, 4, 33}) {
-        const StoredRows rows(test::row_type(count + n, width), width, n);
+        const StoredRows rows(test::row_type(count + n), width, n);
         const std::vector<float> vectors = padded_normals(count, width, n);
         const size_t stride = results_row(n);
         std::vector<float> expected(count * stride), actual(count * stride);
@@ -82,7 +82,7 @@ TEST(PairMagnitudes, HandComputedAndEqualToReference) {
     for (bool adjacent : {false, true}) {
       for (int i = 0; i < 16; ++i) {
         const int pairs = i % 4 == 3 ? 12 : width >> (1 + i % 4 % 2);  // 12 pairs end within a block
-        const StoredRows rows(test::row_type(i / 4, width), width, 7);
+        const StoredRows rows(test::row_type(i / 4), width, 7);
         std::vector<float> expected(7 * padded_row(pairs)), actual(expected.size(), kNan);
         pair_magnitudes(Path::kReference, rows.view, 7, pairs, adjacent, expected.data());
         on_every_target([&] {

@@ -8,7 +8,6 @@
 
 #include "kernels/on_every_target.h"
 #include "kernels/stored_rows.h"
-#include "support/row_types.h"
 
 namespace vase::kernels {
 namespace {
@@ -35,7 +34,7 @@ TEST(RowDistance, HandComputed) {
 
 TEST(RowDistance, FusedEqualsReference) {
   for (int width : {20, 64, 128}) {
-    for (RowType type : test::row_types(width)) {
+    for (RowType type : kRowTypes) {
       const int n = 133;
       const StoredRows rows(type, width, n);
       std::vector<float> weights(n), point(padded_row(width)), sum(point.size()), far(n), distance(n);

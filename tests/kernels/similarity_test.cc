@@ -70,7 +70,7 @@ TEST(Similarity, HandComputed) {
 TEST(Similarity, SumsEqualTheMatrix) {
   for (int width : {1, 20, 64, 80, 128, 256}) {
     for (int count : {1, 3, 64, 131}) {
-      const StoredRows rows(test::row_type(width + count, width), width, count);
+      const StoredRows rows(test::row_type(width + count), width, count);
       std::vector<double> want(count);
       for (int i = 0; i < count; ++i) {
         for (int j = 0; j < count; ++j) want[j] += similarity(rows.view, i, j);
@@ -92,7 +92,7 @@ TEST(Similarity, SumsEqualTheMatrix) {
 TEST(Similarity, NewestSimilarEqualsTheScan) {
   for (int width : {1, 20, 64, 128}) {
     for (int count : {1, 2, 5, 131}) {
-      const StoredRows rows(test::row_type(count, width), width, count);
+      const StoredRows rows(test::row_type(count), width, count);
       std::vector<uint32_t> order(count);
       for (int i = 0; i < count; ++i) order[i] = (i * 58 + 7) % 131 % count;
       std::sort(order.begin(), order.end());

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "policies/test_head.h"
-#include "support/row_types.h"
 
 namespace vase {
 namespace {
@@ -68,7 +67,7 @@ std::vector<HeadShape> shapes() {
       {.candidates = 400, .budget = 48, .buffer = 16, .prompt = 390},                       // P >> M
   };
   for (int head_dim : {1, 20, 64, 80, 128, 256}) {
-    for (RowType type : test::row_types(head_dim)) {
+    for (RowType type : kRowTypes) {
       const int group = head_dim == 1 ? 1 : head_dim < 80 ? 4 : head_dim < 128 ? 5 : 8;
       all.push_back({.candidates = 40, .budget = 40, .buffer = 16, .prompt = 3, .head_dim = head_dim, .group = group,
                      .type = type});

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "policies/test_head.h"
-#include "support/row_types.h"
 
 namespace vase {
 namespace {
@@ -107,7 +106,7 @@ std::vector<double> quadratic_rho(const HeadView& view, int rows, double thresho
 
 TEST(Redundancy, LinearFormsEqualTheQuadraticOnes) {
   for (int width : {1, 20, 64, 128}) {
-    for (RowType type : test::row_types(width)) {
+    for (RowType type : kRowTypes) {
       const TestHead head({.candidates = 150, .head_dim = width, .type = type});
       const double threshold = width == 20 ? 0.3 : 0.5;  // some rows have no key above it
       const std::string text = "redundancy:form=original,threshold=" + std::string(width == 20 ? "0.3" : "0.5");

@@ -8,7 +8,6 @@
 #include "policies/score/attention.h"
 #include "policies/score/leverage.h"
 #include "policies/test_head.h"
-#include "support/row_types.h"
 
 namespace vase {
 namespace {
@@ -54,7 +53,7 @@ double direct_mass(const std::vector<float>& queries, int rows, const RowsView& 
 }
 
 TEST(WindowScores, EqualDirectEvaluation) {
-  for (RowType type : test::row_types(20)) {
+  for (RowType type : kRowTypes) {
     const TestHead head({.candidates = 40, .head_dim = 20, .type = type, .shuffled = true});
     const int rows = 6;
     std::vector<float> queries(rows * 20), sum(40, 7.0f);

@@ -33,7 +33,7 @@ HWY_INLINE void scale_channels(const RowsView& rows, const uint32_t* which, size
   for (size_t i = 0; i < count; ++i) {
     // The first tile fetches for all.
     if (begin == 0) fetch_row<T>(rows.row(which[std::min(i + kAhead, count - 1)]), padded);
-    const Row<T> row(rows.row(which[i]), padded);
+    const Row<T> row(rows.row(which[i]));
     for (int v = 0; v < kTile; ++v) {
       const F32V x = row.load(d, begin + v * kLanes);
       smallest[v] = hn::Min(smallest[v], x);
@@ -88,7 +88,7 @@ HWY_INLINE void spreads(const RowsView& rows, const uint32_t* which, size_t coun
   const int padded = padded_row(rows.width);
   for (size_t i = 0; i < count; i += kSlotTile) {
     Row<T> row[kSlotTile];
-    for (int j = 0; j < kSlotTile; ++j) row[j] = Row<T>(rows.row(which[std::min(i + j, count - 1)]), padded);
+    for (int j = 0; j < kSlotTile; ++j) row[j] = Row<T>(rows.row(which[std::min(i + j, count - 1)]));
     float mean[kSlotTile], total[kSlotTile];
     sum_scaled(row, padded, low, scale, [](int, F32V x, F32V sum) HWY_ATTR { return hn::Add(sum, x); }, mean);
     for (float& m : mean) m /= static_cast<float>(rows.width);

@@ -20,7 +20,7 @@ HWY_INLINE void energies(const RowsView& rows, const float* gaussian, int groups
                          size_t stride) {
   const F32 d;
   for (size_t i = 0; i < count; ++i) {
-    const Row<T> row(rows.row(i), padded_row(rows.width));
+    const Row<T> row(rows.row(i));
     for (int g = 0; g < groups; ++g) energy[g * stride + i] = 0;
     for (int c = 0; c < groups * columns; ++c) {
       float dot = 0;
@@ -58,7 +58,7 @@ HWY_INLINE void sum_panel(const RowsView& rows, size_t row0, int count, const Co
   HWY_ALIGN float table[kTable], woven[kQuadTile * kBlock * kQuad];
   const int padded = padded_row(rows.width), block = columns.block();
   const size_t stride = columns.vectors() * kLanes;
-  const auto row = [&](int i) HWY_ATTR { return Row<T>(rows.row(row0 + std::min(i, count - 1)), padded); };
+  const auto row = [&](int i) HWY_ATTR { return Row<T>(rows.row(row0 + std::min(i, count - 1))); };
   for (int begin = 0; begin < padded; begin += block) {
     const int channels = std::min(block, padded - begin);
     for_passes(columns.vectors(), [&](int first, int size) HWY_ATTR {
@@ -116,7 +116,7 @@ HWY_INLINE void add_squares(const RowsView& rows, float* energy, size_t count) {
   const int padded = padded_row(rows.width);
   for (size_t i = 0; i < count; ++i) {
     fetch_row<T>(rows.row(std::min(i + kAhead, count - 1)), padded);
-    const Row<T> row(rows.row(i), padded);
+    const Row<T> row(rows.row(i));
     F32V sum = hn::Zero(d);
     for (int c = 0; c < rows.width; c += kLanes) {
       const F32V x = row.load(d, c);

@@ -71,7 +71,7 @@ HWY_NOINLINE void dots_of_rows(const float* vectors, int count, const RowsView& 
   for (int i = 0; i < n; i += kSlotTile) {
     Row<T> row[kSlotTile];
     for (int j = 0; j < kSlotTile; ++j) {
-      row[j] = Row<T>(rows.row(std::min(i + j, n - 1)), padded);
+      row[j] = Row<T>(rows.row(std::min(i + j, n - 1)));
       fetch_row<T>(rows.row(std::min(i + j + kAhead, n - 1)), padded);
     }
     dot_tiles_of_four(vectors, count, row, padded, out + i, stride);
@@ -89,7 +89,6 @@ void RowDots(const float* vectors, int count, const RowsView& rows, int n, float
 template <class T>
 HWY_INLINE int half_magnitudes(const Row<T>& row, int pairs, float* out) {
   const F32 d;
-  if (Row<T>::kVectors > 1 && pairs % kLanes != 0) return 0;  // a vector would need two scales
   int f = 0;
   for (; f + kLanes <= pairs; f += kLanes) {
     const F32V a = row.load(d, f), b = row.load(d, f + pairs);
@@ -122,7 +121,7 @@ template <class T>
 HWY_INLINE void magnitudes(const RowsView& rows, int n, int pairs, bool adjacent, float* out) {
   const int padded = padded_row(pairs);
   for (int i = 0; i < n; ++i, out += padded) {
-    const Row<T> row(rows.row(i), padded_row(rows.width));
+    const Row<T> row(rows.row(i));
     int f = adjacent ? adjacent_magnitudes(row, pairs, out) : half_magnitudes(row, pairs, out);
     for (; f < pairs; ++f) {
       const float a = row_element(rows, i, adjacent ? 2 * f : f);

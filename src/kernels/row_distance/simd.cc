@@ -23,7 +23,7 @@ HWY_INLINE void add_weighted(const RowsView& rows, const float* weights, size_t 
   for (size_t i = 0; i < count; ++i) {
     if (weights[i] == 0 || std::isnan(weights[i])) continue;
     const F32V weight = hn::Set(d, weights[i]);
-    const Row<T> row(rows.row(i), padded);
+    const Row<T> row(rows.row(i));
     for (int c = 0; c < padded; c += kLanes) {
       hn::StoreU(hn::MulAdd(weight, row.load(d, c), load_row(d, sum + c)), d, sum + c);
     }
@@ -46,7 +46,7 @@ HWY_INLINE void distances(const RowsView& rows, const float* HWY_RESTRICT point,
     Row<T> row[kSlotTile];
     F32V sum[kSlotTile];
     for (int j = 0; j < kSlotTile; ++j) {
-      row[j] = Row<T>(rows.row(std::min(i + j, count - 1)), padded);
+      row[j] = Row<T>(rows.row(std::min(i + j, count - 1)));
       sum[j] = hn::Zero(d);
       fetch_row<T>(rows.row(std::min(i + j + kAhead, count - 1)), padded);
     }

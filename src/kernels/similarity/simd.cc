@@ -33,7 +33,7 @@ HWY_INLINE void sum_directions(const RowsView& keys, const float* inverse, size_
   for (size_t begin = 0; begin < count; begin += kBlock) {
     std::fill_n(partial, padded, 0.0f);
     for (size_t j = begin; j < std::min(begin + kBlock, count); ++j) {
-      const Row<T> row(keys.row(j), padded);
+      const Row<T> row(keys.row(j));
       const F32V scale = hn::Set(d, inverse[j]);
       for (int c = 0; c < keys.width; c += kLanes) {
         hn::StoreU(hn::MulAdd(row.load(d, c), scale, hn::LoadU(d, partial + c)), d, partial + c);
@@ -80,14 +80,14 @@ HWY_INLINE void find_newest(const RowsView& keys, const uint32_t* order, size_t 
   for (size_t first = 0; first < count; first += kTile) {
     const int rows = static_cast<int>(std::min<size_t>(kTile, count - first));
     Row<T> a[kTile];
-    for (int i = 0; i < kTile; ++i) a[i] = Row<T>(keys.row(order[first + std::min(i, rows - 1)]), padded);
+    for (int i = 0; i < kTile; ++i) a[i] = Row<T>(keys.row(order[first + std::min(i, rows - 1)]));
     bool found[kTile] = {};
     int left = rows;
     for (size_t end = count; end > 0 && left > 0; end -= std::min<size_t>(kScan, end)) {
       const int scan = static_cast<int>(std::min<size_t>(kScan, end));
       Row<T> b[kScan];
       for (int j = 0; j < kScan; ++j) {  // newest first
-        b[j] = Row<T>(keys.row(order[end - 1 - std::min(j, scan - 1)]), padded);
+        b[j] = Row<T>(keys.row(order[end - 1 - std::min(j, scan - 1)]));
       }
       float dots[kTile][kScan];
       tile_dots(a, b, keys.width, dots);

@@ -54,9 +54,6 @@ inline bool has_mass(const SlotAttentionArgs& args, int token) {
 // Slots that are worked on at a time; prefill holds their rows in L1 beside the queries of a tile.
 inline constexpr int kBlock = 32;
 
-// The widest head whose rows may hold blocks.
-inline constexpr int kWidestBlockRow = 1024;
-
 // Floats from one row's logits to the next. Not a power of two: prefill writes many rows side by side, and
 // equal addresses modulo 4 KiB would crowd into a few sets of the L1 cache.
 inline constexpr int kProbStride = kSegment + 16;

@@ -31,7 +31,7 @@ Buffers carve(const SlotAttentionArgs& args, std::span<float> scratch) {
 }
 
 // Decodes row s of the older slots and the run's, one behind the other.
-void read(const SlotAttentionArgs& args, const StoredRows& older, const RowsView& own, int s, float* row) {
+void read(const SlotAttentionArgs& args, const PartRows& older, const RowsView& own, int s, float* row) {
   const bool is_older = s < args.older.slots;
   if (is_older && older.in_strips()) return read_from_strips(older.strips, s, row);
   RowsView rows = is_older ? older.rows : own;

@@ -31,7 +31,7 @@ Rows<T> rows_from(const RowsView& view, int padded, size_t slot) {
 // Rows to come, in whole rows, so that a stride beyond the row's own bytes is skipped.
 template <class T>
 Rows<T> with_prefetch(Rows<T> rows) {
-  rows.ahead = kPrefetchBytes / Row<T>::bytes(rows.padded) * rows.stride;
+  rows.ahead = kPrefetchBytes / (rows.padded * sizeof(T)) * rows.stride;
   return rows;
 }
 
@@ -103,11 +103,11 @@ void store_results(const SlotAttentionArgs& args, const Layout& layout, int firs
 }
 
 // Keys and values that a segment lies in.
-StoredRows keys_of(const SlotAttentionArgs& args, int segment) {
-  return place_of(args, segment).older ? args.older.k : StoredRows{args.k, {}};
+PartRows keys_of(const SlotAttentionArgs& args, int segment) {
+  return place_of(args, segment).older ? args.older.k : PartRows{args.k, {}};
 }
-StoredRows values_of(const SlotAttentionArgs& args, int segment) {
-  return place_of(args, segment).older ? args.older.v : StoredRows{args.v, {}};
+PartRows values_of(const SlotAttentionArgs& args, int segment) {
+  return place_of(args, segment).older ? args.older.v : PartRows{args.v, {}};
 }
 
 // Logits, and weighted values, of query rows [0, rows) over a segment of strips, all of whose slots every token sees.
@@ -147,11 +147,7 @@ template <class T>
 void decode_keys(const SlotAttentionArgs& args, const Layout& layout, int segment, const RowsView& view) {
   const int n = seen_in(args, 0, segment);
   const auto keys = with_prefetch(rows_from<T>(view, layout.padded(), place_of(args, segment).first()));
-  ScaleTable table;
-  for (int s = 0; s < n; s += kBlock) {
-    const int end = std::min(s + kBlock, n);
-    dots(layout.query(0), args.group, keys.opened(s, end, table), s, end, layout.probs(segment, 0));
-  }
+  dots(layout.query(0), args.group, keys, 0, n, layout.probs(segment, 0));
 }
 
 // Decode: the weighted values of one segment, values stored as T.
@@ -159,11 +155,7 @@ template <class T>
 void decode_values(const SlotAttentionArgs& args, const Layout& layout, int segment, const RowsView& view) {
   const int n = seen_in(args, 0, segment);
   const auto values = with_prefetch(rows_from<T>(view, layout.padded(), place_of(args, segment).first()));
-  ScaleTable table;
-  for (int s = 0; s < n; s += kBlock) {
-    const int end = std::min(s + kBlock, n);
-    weigh_values(layout.probs(segment, 0), args.group, values.opened(s, end, table), s, end, layout.partial(segment, 0));
-  }
+  weigh_values(layout.probs(segment, 0), args.group, values, 0, n, layout.partial(segment, 0));
 }
 
 // Rows [begin, end) of the slots as f32: the rows themselves, or a decoded copy. Indexed from 0.
@@ -172,11 +164,9 @@ Rows<float> f32_rows(const RowsView& view, int padded, int begin, int end, float
   with_elements(view.type, [&](auto element) HWY_ATTR {
     const F32 d;
     const auto rows = rows_from<typename decltype(element)::Type>(view, padded, begin);
-    ScaleTable table;
-    const auto opened = rows.opened(0, end - begin, table);
     for (int s = 0; s < end - begin; ++s) {
-      const auto row = opened.row(s);
-      for (int i = 0; i < padded; i += kLanes) hn::StoreU(row.load(d, i, row.scale(d, i)), d, copy + s * padded + i);
+      const auto row = rows.row(s);
+      for (int i = 0; i < padded; i += kLanes) hn::StoreU(row.load(d, i), d, copy + s * padded + i);
     }
   });
   return {reinterpret_cast<const std::byte*>(copy), padded * sizeof(float), padded};
@@ -201,7 +191,7 @@ void for_blocks(const SlotAttentionArgs& args, const Layout& layout, int first, 
 void prefill_segment(const SlotAttentionArgs& args, const Layout& layout, int first, int tokens,
                      int segment) {
   const int group = args.group;
-  const StoredRows k = keys_of(args, segment), v = values_of(args, segment);
+  const PartRows k = keys_of(args, segment), v = values_of(args, segment);
   if (k.in_strips()) {
     strip_keys(args, layout, segment, k.strips, tokens * group);
   } else {
@@ -239,7 +229,7 @@ void Prepare(const SlotAttentionArgs& args, float* scratch) {
 void Segment(const SlotAttentionArgs& args, int segment, float* scratch) {
   note_simd_target(HWY_TARGET);
   const Layout layout(args, scratch);
-  const StoredRows k = keys_of(args, segment), v = values_of(args, segment);
+  const PartRows k = keys_of(args, segment), v = values_of(args, segment);
   if (k.in_strips()) {
     strip_keys(args, layout, segment, k.strips, args.group);
   } else {

@@ -58,7 +58,7 @@ struct MassArgs {
 };
 
 // Keys or values: rows with a stride between them, or strips.
-struct StoredRows {
+struct PartRows {
   RowsView rows;
   Strips strips;  // in use when it has a base
 
@@ -68,7 +68,7 @@ struct StoredRows {
 // Slots beside those of the run, all of which every token sees; they are candidates of the mass.
 struct OlderSlots {
   int slots = 0;                      // dense, from 0
-  StoredRows k, v;                    // of head_dim channels
+  PartRows k, v;                    // of head_dim channels
   const float* log_weight = nullptr;  // [slots], as that of the run's
   const KeyOffset* key_offset = nullptr;  // what the keys are stored without; null: nothing
   const int32_t* positions = nullptr;     // [slots], with a key offset
@@ -78,7 +78,7 @@ struct OlderSlots {
 };
 
 struct SlotAttentionArgs {
-  int head_dim = 0;             // d >= 1, any; with rows of kQ8_0 a multiple of 32, at most 1024
+  int head_dim = 0;             // d >= 1, any; with older slots in strips a multiple of 32, at most 1024
   int group = 1;                // G query heads, >= 1, any
   int tokens = 1;               // T
   int slots_before = 0;         // slots used before the run's first token; slots used in all: slots_before + T

@@ -25,12 +25,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using kernels::HWY_NAMESPACE::F32;
 using kernels::HWY_NAMESPACE::F32V;
-using kernels::HWY_NAMESPACE::fetch_row;
 using kernels::HWY_NAMESPACE::kLanes;
 using kernels::HWY_NAMESPACE::load_row;
-using kernels::HWY_NAMESPACE::load_scaled;
-using kernels::HWY_NAMESPACE::promote_half;
-using kernels::HWY_NAMESPACE::Q8_0;
 using kernels::HWY_NAMESPACE::Row;
 using kernels::HWY_NAMESPACE::with_elements;
 
@@ -47,78 +43,16 @@ inline constexpr int kMaxHeads = kAccumulators / kSlotTile;
 // Query heads that share every row that is read and decoded: more of them take fewer slots at a time.
 inline constexpr int kTileHeads = kManyRegisters ? 8 : kMaxHeads;
 
-// Room for the scales of kBlock rows.
-struct ScaleTable {
-  static constexpr int kMostBlocks = kWidestBlockRow / row_block(RowType::kQ8_0);
-  float floats[kLanes + kBlock * kMostBlocks];
-};
-
 // Consecutive rows of one segment. `ahead` > 0: while a row is used, the one this many bytes further is
 // fetched to L2.
 template <class T>
 struct Rows {
-  using Row = kernels::HWY_NAMESPACE::Row<T>;
-
   const std::byte* base;
   size_t stride;  // bytes
   int padded;     // elements of a row
   size_t ahead = 0;
 
-  // Before rows [begin, end) are read, end - begin <= kBlock. The table is theirs as long as they are.
-  HWY_INLINE Rows opened(int /*begin*/, int /*end*/, ScaleTable&) const { return *this; }
-  HWY_INLINE Row row(int i) const { return Row(base + size_t(i) * stride, padded); }
-};
-
-// The scales of all rows are decoded before the rows are read: a tile would spend as long on them as on the numbers.
-template <>
-struct Rows<Q8_0> {
-  static constexpr int kNumbers = row_block(RowType::kQ8_0);
-
-  class Row {
-   public:
-    static constexpr int kVectors = kNumbers / kLanes;
-    using Scale = F32V;
-
-    Row() = default;
-    HWY_INLINE Row(const std::byte* numbers, const float* scales)
-        : numbers_(reinterpret_cast<const int8_t*>(numbers)), scales_(scales) {}
-    HWY_INLINE F32V scale(F32 d, int channel) const { return hn::Set(d, scales_[channel / kNumbers]); }
-    HWY_INLINE F32V load(F32 d, int channel, F32V scale) const { return load_scaled(d, numbers_ + channel, scale); }
-
-   private:
-    const int8_t* numbers_;
-    const float* scales_;
-  };
-
-  const std::byte* base;
-  size_t stride;
-  int padded;
-  size_t ahead = 0;
-  int first = 0;                  // of the opened rows
-  const float* scales = nullptr;  // [opened row][block]
-
-  HWY_INLINE Rows opened(int begin, int end, ScaleTable& table) const {
-    const F32 d;
-    const hn::Rebind<uint16_t, F32> d16;
-    const int blocks = padded / kNumbers;
-    float* const scales_of_rows = table.floats + kLanes;
-    // Vectors end where the scales do and begin in the numbers. What comes of those lands in front, in the place of
-    // rows that are still to come.
-    for (int i = end; i-- > begin;) {
-      const auto* from = reinterpret_cast<const uint16_t*>(base + size_t(i) * stride + scale_offset(padded, 0));
-      float* to = scales_of_rows + (i - begin) * blocks;
-      for (int b = blocks; b > 0; b -= kLanes) {
-        hn::StoreU(promote_half(d, hn::LoadU(d16, from + b - kLanes)), d, to + b - kLanes);
-      }
-    }
-    Rows rows = *this;
-    rows.first = begin;
-    rows.scales = scales_of_rows;
-    return rows;
-  }
-  HWY_INLINE Row row(int i) const {
-    return Row(base + size_t(i) * stride, scales + (i - first) * (padded / kNumbers));
-  }
+  HWY_INLINE Row<T> row(int i) const { return Row<T>(base + size_t(i) * stride); }
 };
 
 // Fetches the part of a row to come that lies where the channels from `channel` on are in row i. Part by part, while row
@@ -182,31 +116,25 @@ HWY_INLINE void store_logits(F32 d, const F32V (&sum)[H][S], float* HWY_RESTRICT
 template <int H, bool kFetch, class T>
 HWY_NOINLINE void dot_tiles(const float* HWY_RESTRICT q, const Rows<T> rows, int begin, int end,
                             float* HWY_RESTRICT logits) {
-  using Row = typename Rows<T>::Row;
   constexpr int kSlots = H <= kMaxHeads ? kSlotTile : kSlotTile / 2;
   const F32 d;
   const int padded = rows.padded;
   for (int s = begin; s < end; s += kSlots) {
-    Row row[kSlots];
+    Row<T> row[kSlots];
     F32V sum[H][kSlots];
     for (int j = 0; j < kSlots; ++j) {
       row[j] = rows.row(std::min(s + j, end - 1));
       for (int h = 0; h < H; ++h) sum[h][j] = hn::Zero(d);
     }
-    for (int block = 0; block < padded; block += Row::kVectors * kLanes) {
-      typename Row::Scale scale[kSlots];
-      for (int j = 0; j < kSlots; ++j) scale[j] = row[j].scale(d, block);
-      for (int v = 0; v < Row::kVectors; ++v) {
-        const int i = block + v * kLanes;
-        if (kFetch && i * sizeof(T) % 64 == 0) {
-          for (int j = 0; j < kSlots; ++j) prefetch_ahead(rows, s + j, i, 1);
-        }
-        F32V head[H];
-        for (int h = 0; h < H; ++h) head[h] = load_row(d, q + h * padded + i);
-        for (int j = 0; j < kSlots; ++j) {
-          const F32V x = row[j].load(d, i, scale[j]);
-          for (int h = 0; h < H; ++h) sum[h][j] = hn::MulAdd(head[h], x, sum[h][j]);
-        }
+    for (int i = 0; i < padded; i += kLanes) {
+      if (kFetch && i * sizeof(T) % 64 == 0) {
+        for (int j = 0; j < kSlots; ++j) prefetch_ahead(rows, s + j, i, 1);
+      }
+      F32V head[H];
+      for (int h = 0; h < H; ++h) head[h] = load_row(d, q + h * padded + i);
+      for (int j = 0; j < kSlots; ++j) {
+        const F32V x = row[j].load(d, i);
+        for (int h = 0; h < H; ++h) sum[h][j] = hn::MulAdd(head[h], x, sum[h][j]);
       }
     }
     store_logits(d, sum, logits + s);
@@ -218,22 +146,18 @@ HWY_NOINLINE void dot_tiles(const float* HWY_RESTRICT q, const Rows<T> rows, int
 template <int H, int C, class T>
 HWY_INLINE void value_tile(const float* HWY_RESTRICT p, const Rows<T>& rows, int begin, int end, int channel,
                            float* HWY_RESTRICT acc) {
-  using Row = typename Rows<T>::Row;
   const F32 d;
   F32V sum[H][C];
   for (int h = 0; h < H; ++h) {
     for (int c = 0; c < C; ++c) sum[h][c] = load_row(d, acc + h * rows.padded + channel + c * kLanes);
   }
   for (int s = begin; s < end; ++s) {
-    const Row row = rows.row(s);
-    typename Row::Scale scale{};
+    const Row<T> row = rows.row(s);
     if (rows.ahead) prefetch_ahead(rows, s, channel, C * kLanes);
     F32V weight[H];
     for (int h = 0; h < H; ++h) weight[h] = hn::Set(d, p[h * kProbStride + s]);
     for (int c = 0; c < C; ++c) {
-      const int i = channel + c * kLanes;
-      if (c % Row::kVectors == 0) scale = row.scale(d, i);
-      const F32V x = row.load(d, i, scale);
+      const F32V x = row.load(d, channel + c * kLanes);
       for (int h = 0; h < H; ++h) sum[h][c] = hn::MulAdd(weight[h], x, sum[h][c]);
     }
   }
