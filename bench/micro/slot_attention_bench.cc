@@ -4,7 +4,7 @@
 //   ref_GBps  linear read of 512 MiB by all threads
 //   L2_GBps   the same attention over rows that lie in L2: what its arithmetic allows
 //
-// decode/<type>/d<head_dim>/g<group>/<slots>: one token over 8 KV heads of cold layers, two threads that take half of the
+// decode/<type>/d<head_dim>/g<group>/<slots>: one token (quantised types: its own slot apart, in strips) over 8 KV heads of cold layers, two threads that take half of the
 // heads each. us = time per layer, GBps = row bytes / us, frac = GBps / ref_GBps, of_limit = GBps / the smaller limit,
 // mass_cost = extra time with attention mass.
 //
@@ -199,7 +199,7 @@ void add(const std::string& name, Function function, Args... args) {
 }
 
 void add_all() {
-  for (const RowType type : {RowType::kF16, RowType::kBF16, RowType::kQ8_0}) {
+  for (const RowType type : {RowType::kF16, RowType::kBF16, RowType::kQ8_0, RowType::kQ4_0}) {
     const std::string name(row_type_name(type));
     for (const int head_dim : {64, 128, 256}) {
       for (const int group : {1, 2, 4, 5, 8}) {
@@ -209,6 +209,7 @@ void add_all() {
         }
       }
     }
+    if (is_quantised(type)) continue;  // prompts come into rows
     for (const int before : {0, 2048}) {
       for (int tokens = 1; tokens <= 512; tokens *= 2) {
         add("prefill/" + name + "/" + std::to_string(before) + "/" + std::to_string(tokens), prefill, type, before, tokens);
