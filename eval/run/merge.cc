@@ -2,6 +2,8 @@
 
 #include <fstream>
 #include <map>
+#include <tuple>
+#include <vector>
 
 #include "eval/run/record.h"
 #include "eval/run/results_file.h"
