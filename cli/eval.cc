@@ -217,7 +217,10 @@ int kl_command(const Arguments& arguments) {
 }  // namespace
 
 int eval_command(const Arguments& arguments) {
-  return run_subcommand("eval", "kl", "divergence from the full cache, over given texts", arguments, kl_command);
+  return run_subcommand("eval",
+                        {{"kl", "divergence from the full cache, over given texts", kl_command},
+                         {"grade", "compare answers with expected ones", eval_grade_command}},
+                        arguments);
 }
 
 }  // namespace vase::cli
