@@ -101,7 +101,8 @@ json pair_json(const Pair& pair, bool same) {
 }
 
 std::string difference_line(const Pair& pair) {
-  return "different: " + (pair.given ? vase::quoted(*pair.given) : "no answer") + ", expected: " + vase::quoted(pair.expected) + "\n";
+  const std::string given = pair.given ? vase::quoted(*pair.given) : "no answer";
+  return "different: " + given + ", expected: " + vase::quoted(pair.expected) + "\n";
 }
 
 int grade(const GradeFlags& o) {

@@ -49,8 +49,9 @@ std::string_view behind_announcement(std::string_view text) {
 std::optional<char> leading_choice(std::string_view text) {
   text = behind_announcement(text);
   if (text.empty() || text[0] < 'A' || text[0] > 'J') return std::nullopt;
-  const bool alone = text.size() == 1 || (!is_letter(text[1]) && !is_digit(text[1]) && static_cast<unsigned char>(text[1]) < 0x80);
-  return alone && !(text.size() > 1 && text[1] == '\'') ? std::optional(text[0]) : std::nullopt;
+  const char next = text.size() > 1 ? text[1] : ' ';
+  const bool goes_on = is_letter(next) || is_digit(next) || next == '\'' || static_cast<unsigned char>(next) >= 0x80;
+  return goes_on ? std::nullopt : std::optional(text[0]);
 }
 
 std::optional<char> choice_letter(std::string_view answer) {

@@ -99,7 +99,8 @@ std::string_view behind_last_answer(std::string_view text) {
 
 // The formula that a text begins with, without its dollars or brackets; empty when it begins with none.
 std::string_view leading_formula(std::string_view text) {
-  constexpr std::pair<std::string_view, std::string_view> kMarks[] = {{"$$", "$$"}, {"\\[", "\\]"}, {"\\(", "\\)"}, {"$", "$"}};
+  constexpr std::pair<std::string_view, std::string_view> kMarks[] = {
+      {"$$", "$$"}, {"\\[", "\\]"}, {"\\(", "\\)"}, {"$", "$"}};
   for (const auto& [begin, end] : kMarks) {
     if (!text.starts_with(begin)) continue;
     const size_t closing = text.find(end, begin.size());
@@ -116,8 +117,8 @@ std::string_view first_sentence(std::string_view text) {
   for (size_t at = 0; at + 1 < text.size(); ++at) {
     if (text[at] == '.' && is_space(text[at + 1])) text = text.substr(0, at);
   }
-  while (!text.empty() && (is_space(text.back()) || std::string_view(".,;:*").find(text.back()) != kNowhere)) text.remove_suffix(1);
-  return text;
+  constexpr std::string_view kBehind = " \t\r\v\f.,;:*";
+  return text.substr(0, text.find_last_not_of(kBehind) + 1);
 }
 
 std::string_view stated_answer(std::string_view text) {

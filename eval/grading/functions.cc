@@ -73,10 +73,10 @@ Result binomial(const Value& a, const Value& b) {
   return all;
 }
 
-Result rounded(const Value& a, double (*round)(double)) {
+Result rounded(const Value& a, double (*direction)(double)) {
   constexpr double kLargest = 9007199254740992;  // 2^53
   if (a.close.imag() != 0 || !(std::abs(a.close.real()) <= kLargest)) return std::nullopt;
-  return whole(static_cast<int64_t>(round(a.close.real())));
+  return whole(static_cast<int64_t>(direction(a.close.real())));
 }
 
 Result logarithm(const Value& a, const Value& base) {

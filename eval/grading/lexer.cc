@@ -65,15 +65,11 @@ class Lexer {
   size_t separator() const {
     const std::string_view rest = text_.substr(at_);
     size_t length = 0;
-    if (rest.starts_with(",\\!")) length = 3;
-    else if (rest.starts_with("{,}")) length = 3;
-    else if (rest.starts_with("\\,")) length = 2;
-    else if (rest.starts_with(",") && commas_ == Commas::kThousands && depth_ == 0) length = 1;
-    else if (rest.starts_with(" ")) length = 1;
-    else return 0;
-    if (rest.starts_with(",\\!")) {
-      while (length < rest.size() && rest[length] == ' ') ++length;
+    for (const std::string_view spelling : {",\\!", "{,}", "\\,", ",", " "}) {
+      if (length == 0 && rest.starts_with(spelling)) length = spelling.size();
     }
+    if (length == 0 || (length == 1 && rest[0] == ',' && (commas_ == Commas::kSeparate || depth_ > 0))) return 0;
+    while (rest.starts_with(",\\!") && peek(length) == ' ') ++length;
     for (size_t i = 0; i < 3; ++i) {
       if (!is_digit(peek(length + i))) return 0;
     }
@@ -131,8 +127,7 @@ class Lexer {
       case '\\': return add(TokenType::kSymbol, "\\\\");
       case '%': return add(TokenType::kSymbol, "%");
       case '|': return add(TokenType::kSymbol, "|");
-      case ',': case ';': case ':': case '!': case ' ': case '(': case ')': case '[': case ']': case '$': case '>': return skip(0);
-      default: return false;
+      default: return std::string_view(",;:! ()[]$>").find(c) != std::string_view::npos && skip(0);
     }
   }
 
@@ -145,7 +140,7 @@ class Lexer {
   }
 
   // Behind \text or its like. What holds digits or commands is left to be read like any other group.
-  bool words(bool letters) {
+  bool words(bool variables) {
     while (is_space(peek())) ++at_;
     const size_t end = peek() == '{' ? text_.find_first_of("{}", at_ + 1) : std::string_view::npos;
     if (end == std::string_view::npos || text_[end] == '{') return true;
@@ -153,7 +148,9 @@ class Lexer {
     if (content.find_first_of("0123456789\\$^_=+/<>") != std::string_view::npos) return true;
     at_ = end + 1;
     std::string_view core = trimmed(content);
-    if (letters && core.size() == 1) return core == "R" ? add(TokenType::kCommand, "reals") : add(TokenType::kLetter, core);
+    if (variables && core.size() == 1) {
+      return core == "R" ? add(TokenType::kCommand, "reals") : add(TokenType::kLetter, core);
+    }
     while (!core.empty() && (core.back() == ',' || core.back() == '.' || is_space(core.back()))) core.remove_suffix(1);
     while (!core.empty() && (core.front() == ',' || is_space(core.front()))) core.remove_prefix(1);
     if (const auto known = known_word(core)) return add(known->type, known->text);

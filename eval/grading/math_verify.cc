@@ -31,7 +31,8 @@ MathVerify::~MathVerify() = default;
 
 void MathVerify::start() {
   try {
-    child_ = std::make_unique<ChildProcess>(std::vector<std::string>{options_.python, "-u", "-c", std::string(kMathVerifyProgram)});
+    const std::vector<std::string> command = {options_.python, "-u", "-c", std::string(kMathVerifyProgram)};
+    child_ = std::make_unique<ChildProcess>(command);
   } catch (const Error& e) {
     throw Error(e.code(), std::string("grading with math-verify: ") + e.what() + "; " + kAdvice);
   }
@@ -39,8 +40,9 @@ void MathVerify::start() {
   const ChildProcess::Outcome outcome = child_->read_line(options_.start_seconds, line);
   const json greeting = json::parse(line, nullptr, false);
   if (outcome == ChildProcess::Outcome::kLate) {
-    throw Error(ErrorCode::kResource, options_.python + " did not load math-verify in " +
-                                          std::to_string(static_cast<int>(options_.start_seconds)) + " s; try again on a free machine");
+    const std::string seconds = std::to_string(static_cast<int>(options_.start_seconds));
+    throw Error(ErrorCode::kResource,
+                options_.python + " did not load math-verify in " + seconds + " s; try again on a free machine");
   }
   version_ = text_of(greeting, "version");
   if (outcome == ChildProcess::Outcome::kDone && !version_.empty()) return;

@@ -1,6 +1,7 @@
 #include "eval/grading/parser.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "eval/grading/descent.h"
 #include "eval/grading/notation.h"
@@ -45,7 +46,7 @@ Node Parser::list() {
   Node all{Kind::kList, "", {}};
   all.parts.push_back(relation());
   while (take_separators()) all.parts.push_back(relation());
-  return all.parts.size() == 1 ? std::move(all.parts[0]) : all;
+  return all.parts.size() == 1 ? std::move(all.parts[0]) : std::move(all);
 }
 
 char Parser::relation_sign() {
@@ -68,14 +69,14 @@ Node Parser::relation() {
     all.text += sign;
     all.parts.push_back(set());
   }
-  return all.text.empty() ? std::move(all.parts[0]) : all;
+  return all.text.empty() ? std::move(all.parts[0]) : std::move(all);
 }
 
 Node Parser::set() {
   Node all{Kind::kUnion, "", {}};
   do all.parts.push_back(sum());
   while (take_command("cup"));
-  return all.parts.size() == 1 ? std::move(all.parts[0]) : all;
+  return all.parts.size() == 1 ? std::move(all.parts[0]) : std::move(all);
 }
 
 Node Parser::sum() {
@@ -86,7 +87,7 @@ Node Parser::sum() {
   };
   do all.parts.push_back(term());
   while (sign_ahead());
-  return all.parts.size() == 1 ? std::move(all.parts[0]) : all;
+  return all.parts.size() == 1 ? std::move(all.parts[0]) : std::move(all);
 }
 
 // A product with the signs in front of it.
@@ -204,7 +205,8 @@ bool Parser::starts_factor() const {
       return token.text == "(" || token.text == "[" || token.text == "{" || token.text == "\\{" ||
              (token.text == "|" && !bar_ends_);
     case TokenType::kCommand: {
-      constexpr std::string_view kOthers[] = {"pm", "mp", "cup", "le", "ge", "ne", "in", "approx", "circ", "degree", "rfloor", "rceil"};
+      constexpr std::string_view kOthers[] = {"pm", "mp",     "cup",  "le",     "ge",     "ne",
+                                              "in", "approx", "circ", "degree", "rfloor", "rceil"};
       return std::ranges::find(kOthers, token.text) == std::end(kOthers);
     }
     default: return false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "eval/grading/evaluate.h"
 
@@ -111,7 +112,9 @@ bool is_named(const Node& node) {
 
 bool same_orders(const Node& a, const Node& b) {
   const auto upward = [](const Node& node) { return is_upward(node.text[0]) ? node : turned(node); };
-  const auto fits = [](const Node& node) { return node.kind == Kind::kRelation && node.text.size() == 1 && is_order(node.text[0]); };
+  const auto fits = [](const Node& node) {
+    return node.kind == Kind::kRelation && node.text.size() == 1 && is_order(node.text[0]);
+  };
   if (!fits(a) || !fits(b)) return false;
   const Node left = upward(a), right = upward(b);
   return left.text == right.text && same_zeros(left, right);
@@ -126,7 +129,7 @@ bool same_zeros(const Node& a, const Node& b) {
     if (!x || !y) return false;
     if (is_zero(*x) != is_zero(*y)) return false;
     if (is_zero(*x)) continue;
-    if (!first) first = {*x, *y};
+    if (!first) first.emplace(*x, *y);
     if (!same_value(product(*x, first->second), product(*y, first->first))) return false;
     if (order && x->close.real() * y->close.real() < 0) return false;
   }
