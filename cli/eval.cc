@@ -209,7 +209,8 @@ int eval_command(const Arguments& arguments) {
                         {{"kl", "divergence from the full cache, over given texts", kl_command},
                          {"run", "accuracy: answers to problems, graded", eval_run_command},
                          {"show", "the table of results that are there", eval_show_command},
-                         {"merge", "join the results of shards", eval_merge_command}},
+                         {"merge", "join the results of shards", eval_merge_command},
+                         {"grade", "compare answers with expected ones", eval_grade_command}},
                         arguments);
 }
 
