@@ -114,7 +114,7 @@ int retention_command(const Arguments& arguments) {
 }  // namespace
 
 int analyze_command(const Arguments& arguments) {
-  return run_subcommand("analyze", "retention", "what heads hold after their evictions", arguments, retention_command);
+  return run_subcommand("analyze", {{"retention", "what heads hold after their evictions", retention_command}}, arguments);
 }
 
 }  // namespace vase::cli

@@ -17,6 +17,7 @@ int bench_command(const Arguments& arguments);
 int capture_command(const Arguments& arguments);
 int calibrate_command(const Arguments& arguments);
 int eval_command(const Arguments& arguments);
+int eval_tasks_command(const Arguments& arguments);
 int analyze_command(const Arguments& arguments);
 int select_command(const Arguments& arguments);
 int policies_command(const Arguments& arguments);

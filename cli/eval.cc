@@ -217,7 +217,10 @@ int kl_command(const Arguments& arguments) {
 }  // namespace
 
 int eval_command(const Arguments& arguments) {
-  return run_subcommand("eval", "kl", "divergence from the full cache, over given texts", arguments, kl_command);
+  return run_subcommand("eval",
+                        {{"kl", "divergence from the full cache, over given texts", kl_command},
+                         {"tasks", "list tasks, or print the problems of one", eval_tasks_command}},
+                        arguments);
 }
 
 }  // namespace vase::cli

@@ -265,9 +265,10 @@ bool parse(CLI::App& app, const Arguments& arguments) {
   return true;
 }
 
-int run_subcommand(const std::string& command, const std::string& name, const std::string& summary,
-                   const Arguments& arguments, int (*run)(const Arguments&)) {
-  const std::string usage = "usage: vase " + command + " " + name + " [flags]\n\n  " + name + "   " + summary + "\n";
+int run_subcommand(const std::string& command, std::initializer_list<Subcommand> commands, const Arguments& arguments) {
+  std::string usage = "usage: vase " + command + " <command> [flags]\n\n";
+  for (const Subcommand& one : commands) usage += formatted("  %-9s  %s\n", one.name, one.summary);
+  usage += "\n`vase " + command + " <command> --help` lists the flags.\n";
   if (arguments.empty()) {
     std::fputs(usage.c_str(), stderr);
     return kExitUsage;
@@ -276,8 +277,12 @@ int run_subcommand(const std::string& command, const std::string& name, const st
     write_output(usage);
     return kExitOk;
   }
-  if (arguments[0] != name) fail_unknown("command of " + command, arguments[0], {name});
-  return run(Arguments(arguments.begin() + 1, arguments.end()));
+  std::vector<std::string_view> names;
+  for (const Subcommand& one : commands) {
+    if (arguments[0] == one.name) return one.run(Arguments(arguments.begin() + 1, arguments.end()));
+    names.push_back(one.name);
+  }
+  fail_unknown("command of " + command, arguments[0], names);
 }
 
 }  // namespace vase::cli

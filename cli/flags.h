@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -84,9 +85,14 @@ struct CacheFlags {
 // the nearest name.
 bool parse(CLI::App& app, const Arguments& arguments);
 
-// A command that has one command of its own, as in `vase eval kl`: runs that one with the arguments behind its name, or
-// tells how it is used. Throws Error(kUsage) for another name.
-int run_subcommand(const std::string& command, const std::string& name, const std::string& summary,
-                   const Arguments& arguments, int (*run)(const Arguments&));
+// A command of a command, as `kl` in `vase eval kl`.
+struct Subcommand {
+  const char* name;
+  const char* summary;
+  int (*run)(const Arguments&);
+};
+// Runs the one that the first argument names with the arguments behind it, or tells what there is. Throws Error(kUsage) for
+// another name.
+int run_subcommand(const std::string& command, std::initializer_list<Subcommand> commands, const Arguments& arguments);
 
 }  // namespace vase::cli

@@ -10,6 +10,7 @@ find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 if(VASE_BUILD_CLI)
   find_package(CLI11 REQUIRED)
   find_package(nlohmann_json REQUIRED)
+  find_package(ZLIB REQUIRED)
   pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 endif()
 
