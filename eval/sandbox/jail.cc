@@ -51,8 +51,8 @@ class Jail {
 
  private:
   void report(JailStep step, int value) const {
-    const JailReport report{step, value};
-    (void)!write(plan_.report, &report, sizeof report);  // nobody else could be told
+    const JailReport told{step, value};
+    (void)!write(plan_.report, &told, sizeof told);  // nobody else could be told
   }
 
   void check(bool good, JailStep step) const {
@@ -149,7 +149,7 @@ class Jail {
 
   // No higher than the limit that is in force already.
   void limit(int what, uint64_t value) const {
-    rlimit limits;
+    rlimit limits = {};
     check(syscall(SYS_prlimit64, 0, what, nullptr, &limits) == 0, JailStep::kLimits);
     if (limits.rlim_max > value) limits.rlim_max = value;
     limits.rlim_cur = limits.rlim_max;

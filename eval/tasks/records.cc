@@ -68,7 +68,11 @@ void read_list(std::ifstream& in, const std::string& path, const Use& use) {
 }
 
 void read_json(std::ifstream& in, const std::string& path, const Use& use) {
-  if ((in >> std::ws).peek() == '[') read_list(in, path, use);
+  const std::streampos start = in.tellg();
+  const bool list = (in >> std::ws).peek() == '[';
+  in.clear();
+  in.seekg(start);  // lines are counted from the first
+  if (list) read_list(in, path, use);
   else read_lines(in, path, use);
 }
 
