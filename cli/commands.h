@@ -21,6 +21,7 @@ int eval_run_command(const Arguments& arguments);
 int eval_show_command(const Arguments& arguments);
 int eval_merge_command(const Arguments& arguments);
 int eval_grade_command(const Arguments& arguments);
+int eval_tasks_command(const Arguments& arguments);
 int analyze_command(const Arguments& arguments);
 int select_command(const Arguments& arguments);
 int policies_command(const Arguments& arguments);

@@ -210,7 +210,8 @@ int eval_command(const Arguments& arguments) {
                          {"run", "accuracy: answers to problems, graded", eval_run_command},
                          {"show", "the table of results that are there", eval_show_command},
                          {"merge", "join the results of shards", eval_merge_command},
-                         {"grade", "compare answers with expected ones", eval_grade_command}},
+                         {"grade", "compare answers with expected ones", eval_grade_command},
+                         {"tasks", "list tasks, or print the problems of one", eval_tasks_command}},
                         arguments);
 }
 

@@ -134,8 +134,8 @@ int eval_run_command(const Arguments& arguments) {
   if (!options) return kExitOk;
   const EvalRunOptions& o = *options;
   watch_interrupts();
-  const std::unique_ptr<eval::Grader> grader = eval::own_grader();
-  eval::check_answers(o.plan, *grader);
+  eval::Grader grader(o.grader);
+  eval::check_answers(o.plan, grader);
 
   std::shared_ptr<const Model> model;
   std::optional<eval::Prompts> prompts;
@@ -147,12 +147,15 @@ int eval_run_command(const Arguments& arguments) {
     eval::ChatServer(o.server).check();
   }
   const nlohmann::json config =
-      eval::config_json(generator_of(o, model.get()), o.plan, o.generation, grader->name(), o.arguments);
+      eval::config_json(generator_of(o, model.get()), o.plan, o.generation, grader.name(), o.arguments);
   eval::ResultsFolder folder(o.out, config);
   tell_of_earlier(folder, o);
   defer_interrupts();
-  EvalRun run(o, folder, *grader);
+  EvalRun run(o, folder, grader);
   const bool complete = run.run(model, prompts ? &*prompts : nullptr);
+  if (grader.failures() > 0) {
+    std::fprintf(stderr, "vase: warning: %lld answers took math-verify too long and count as wrong\n", static_cast<long long>(grader.failures()));
+  }
   const eval::ResultSet set{o.out, config, folder.results()};
   print_results({&set, 1}, o.json);
   return complete ? kExitOk : kExitInterrupted;

@@ -87,9 +87,10 @@ void add_results(CLI::App& app, RunFlags& f) {
   app.get_option("--out")->required();
   add_call(app, "--shard", [&f](const std::string& text) { parse_shard(text, f.o.plan); },
            "i/n: every n-th problem, from the i-th on; `vase eval merge` joins them");
-  add_choice<std::string>(app, "--grader", f.o.grader, {{"own", "own"}, {"math-verify", "math-verify"}},
-                          "who compares answers: own, or the Python package math-verify (own)");
-  app.add_flag("--run-code", f.o.run_code, "run the programs that the model writes, in a sandbox, for tasks that need it");
+  add_choice<bool>(app, "--grader", f.o.grader.math_verify, {{"own", false}, {"math-verify", true}},
+                   "who compares formulas: own, or the Python package math-verify (own)");
+  add_path(app, "--python", f.o.grader.package.python, "an interpreter that has math-verify (python3)");
+  app.add_flag("--run-code", f.o.grader.run_code, "run the programs that the model writes, in a sandbox, for tasks that need it");
   app.add_flag("--json", f.o.json, "print the summary as JSON instead of a table");
 }
 
@@ -182,7 +183,7 @@ void set_tasks(RunFlags& f) {
     eval::Task& task = sources.back().task;
     if (!names.insert(task.name).second) fail("two tasks have the name " + vase::quoted(task.name) + "; their results would be mixed up");
     if (f.instruction) task.instruction = *f.instruction;
-    if (task.kind == eval::AnswerKind::kCode && !f.o.run_code) {
+    if (task.kind == eval::AnswerKind::kCode && !f.o.grader.run_code) {
       fail("the task " + task.name + " is graded by running what the model writes; allow it with --run-code");
     }
   }

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "eval/run/chat_server.h"
 #include "eval/run/config.h"
+#include "eval/run/grade.h"
 #include "eval/run/plan.h"
 
 namespace vase::cli {
@@ -16,8 +17,7 @@ struct EvalRunOptions {
   eval::RunPlan plan;  // its problems are read
   eval::GenerationOptions generation;
   eval::ChatServerOptions server;  // url is empty: this program generates
-  std::string grader = "own";      // or "math-verify"
-  bool run_code = false;           // programs that a model has written are run, to grade them
+  eval::GraderOptions grader;
   bool json = false;
   Arguments arguments;             // as given
 

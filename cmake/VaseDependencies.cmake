@@ -11,6 +11,7 @@ if(VASE_BUILD_CLI)
   find_package(CLI11 REQUIRED)
   find_package(llama-httplib REQUIRED)
   find_package(nlohmann_json REQUIRED)
+  find_package(ZLIB REQUIRED)
   pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 endif()
 

@@ -31,22 +31,14 @@ ResultsFolder::ResultsFolder(const std::string& path, const json& config)
   fs::create_directories(path, error);
   if (error) throw Error(ErrorCode::kResource, "cannot make the folder " + path + ": " + error.message());
   open_and_lock();
-  try {
-    require_own(config);  // another run may have come first
-    load();
-    if (!fs::exists(path + "/" + kConfigName)) {
-      if (!results_.empty()) {
-        throw Error(ErrorCode::kCorrupt, file_ + " holds results, and there is no " + kConfigName + " that says of what");
-      }
-      write_whole(path + "/" + kConfigName, config.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
-    }
-  } catch (...) {
-    close(descriptor_);
-    throw;
+  require_own(config);  // another run may have come first
+  load();
+  if (fs::exists(path + "/" + kConfigName, error)) return;
+  if (!results_.empty()) {
+    throw Error(ErrorCode::kCorrupt, file_ + " holds results, and there is no " + kConfigName + " that says of what");
   }
+  write_whole(path + "/" + kConfigName, config.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }
-
-ResultsFolder::~ResultsFolder() { close(descriptor_); }
 
 void ResultsFolder::require_own(const json& config) const {
   std::error_code error;
@@ -67,13 +59,11 @@ void ResultsFolder::require_own(const json& config) const {
 }
 
 void ResultsFolder::open_and_lock() {
-  descriptor_ = open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail(file_, errno);
+  descriptor_ = Descriptor(open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (descriptor_.get() < 0) fail(file_, errno);
   // Held by the open file, so it goes with the process however that ends.
-  if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
-  const int error = errno;
-  close(descriptor_);
-  if (error != EWOULDBLOCK) fail(file_, error);
+  if (flock(descriptor_.get(), LOCK_EX | LOCK_NB) == 0) return;
+  if (errno != EWOULDBLOCK) fail(file_, errno);
   throw Error(ErrorCode::kResource, "another process is writing to the folder " + path_ + "; wait for it, or give another folder");
 }
 
@@ -82,7 +72,7 @@ void ResultsFolder::load() {
   const uint64_t there = fs::file_size(file_);
   if (there == size_) return;
   torn_ = there - size_;
-  if (ftruncate(descriptor_, static_cast<off_t>(size_)) != 0) fail(file_, errno);
+  if (ftruncate(descriptor_.get(), static_cast<off_t>(size_)) != 0) fail(file_, errno);
 }
 
 void ResultsFolder::add(Result result, const std::string& where) {
@@ -95,12 +85,12 @@ void ResultsFolder::add(Result result, const std::string& where) {
 void ResultsFolder::append(const Result& result, const Generation& generation) {
   const std::string line = result_line(result, generation);
   for (size_t written = 0; written < line.size();) {
-    const ssize_t bytes = write(descriptor_, line.data() + written, line.size() - written);
+    const ssize_t bytes = write(descriptor_.get(), line.data() + written, line.size() - written);
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes <= 0) {
       const int error = errno;
       // A part of a line would be cut off by the next run as well.
-      [[maybe_unused]] const int ignored = ftruncate(descriptor_, static_cast<off_t>(size_));
+      [[maybe_unused]] const int ignored = ftruncate(descriptor_.get(), static_cast<off_t>(size_));
       fail(file_, error);
     }
     written += static_cast<size_t>(bytes);

@@ -6,9 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "eval/run/record.h"
+#include "eval/sandbox/descriptor.h"
 
 namespace vase::eval {
 
@@ -20,9 +22,6 @@ class ResultsFolder {
   //  kResource  another process is writing it, or it cannot be written
   //  kCorrupt   its files are not what a run has written, with file and line
   ResultsFolder(const std::string& path, const nlohmann::json& config);
-  ~ResultsFolder();
-  ResultsFolder(const ResultsFolder&) = delete;
-  ResultsFolder& operator=(const ResultsFolder&) = delete;
 
   // What is finished: found in the folder, and appended since.
   const std::vector<Result>& results() const { return results_; }
@@ -43,7 +42,7 @@ class ResultsFolder {
   [[noreturn]] void fail(const std::string& path, int error) const;
 
   std::string path_, file_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   uint64_t size_ = 0, torn_ = 0;  // bytes
   std::vector<Result> results_;
   std::set<Key> keys_;

@@ -16,7 +16,8 @@ Result graded(const std::string& text, const std::string& finish = "eos") {
   const Planned planned{.item = {}, .task = &s.task, .problem = &s.task.problems[5]};
   Result r;
   r.finish = finish;
-  grade(r, {.text = text}, planned, *own_grader());
+  Grader grader({});
+  grade(r, {.text = text}, planned, grader);
   return r;
 }
 
@@ -39,8 +40,9 @@ TEST(Grade, WithoutAnAnswerNothingIsRight) {
 std::string refusal(const Source& one) {
   RunPlan plan;
   plan.sources.push_back(one);
+  Grader grader({});
   try {
-    check_answers(plan, *own_grader());
+    check_answers(plan, grader);
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::kCorrupt);
     return e.what();
@@ -62,6 +64,24 @@ TEST(CheckAnswers, GoodOnesPassAndProgramsHaveNone) {
   Source code = source("c", 1, AnswerKind::kCode);
   code.task.problems[0].answer = "";
   EXPECT_EQ(refusal(code), "");
+}
+
+TEST(Grade, ProgramsAreRunOnTheirTestsIfThatIsAllowed) {
+  Source s = source("c", 1, AnswerKind::kCode);
+  Problem& problem = s.task.problems[0];
+  problem.tests = nlohmann::json({{"function", ""},
+                                  {"public", R"([{"input": "3\n", "output": "9\n", "testtype": "stdin"}])"},
+                                  {"private", ""}})
+                      .dump();
+  EXPECT_THROW(Grader({}).right("print(9)", problem, AnswerKind::kCode), Error);
+  std::optional<Grader> grader;
+  try {
+    grader.emplace(GraderOptions{.run_code = true});
+  } catch (const Error& e) {
+    GTEST_SKIP() << "programs cannot be run here: " << e.what();
+  }
+  EXPECT_TRUE(grader->right("print(int(input()) ** 2)", problem, AnswerKind::kCode));
+  EXPECT_FALSE(grader->right("print(int(input()) + 2)", problem, AnswerKind::kCode));
 }
 
 }  // namespace
