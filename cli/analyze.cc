@@ -114,7 +114,11 @@ int retention_command(const Arguments& arguments) {
 }  // namespace
 
 int analyze_command(const Arguments& arguments) {
-  return run_subcommand("analyze", "retention", "what heads hold after their evictions", arguments, retention_command);
+  return run_subcommand("analyze",
+                        {{"retention", "what heads hold after their evictions", retention_command},
+                         {"values", "how far values spread, and which tokens lie far out", analyze_values_command},
+                         {"quant", "how well values go into few bits", analyze_quant_command}},
+                        arguments);
 }
 
 }  // namespace vase::cli

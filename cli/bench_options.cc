@@ -43,11 +43,6 @@ void add_list(CLI::App& app, const std::string& flag, std::vector<int>& values, 
       help);
 }
 
-void add_repeatable(CLI::App& app, const std::string& flag, std::vector<std::string>& values,
-                    const std::string& help) {
-  app.add_option(flag, values, help)->type_name("")->allow_extra_args(false);
-}
-
 void add_model(CLI::App& app, BenchCommand& o) {
   add_path(app, "--model", o.model, "GGUF file");
   add_text(app, "--shape", o.shape, "or random weights: qwen3-0.6b, qwen3-4b or qwen3-14b");

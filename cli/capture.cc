@@ -170,8 +170,8 @@ int triattention_command(const Arguments& arguments) {
 }  // namespace
 
 int calibrate_command(const Arguments& arguments) {
-  return run_subcommand("calibrate", "triattention", "means of a model's queries, for score=triattention", arguments,
-                        triattention_command);
+  return run_subcommand(
+      "calibrate", {{"triattention", "means of a model's queries, for score=triattention", triattention_command}}, arguments);
 }
 
 }  // namespace vase::cli

@@ -17,7 +17,14 @@ int bench_command(const Arguments& arguments);
 int capture_command(const Arguments& arguments);
 int calibrate_command(const Arguments& arguments);
 int eval_command(const Arguments& arguments);
+int eval_run_command(const Arguments& arguments);
+int eval_show_command(const Arguments& arguments);
+int eval_merge_command(const Arguments& arguments);
+int eval_grade_command(const Arguments& arguments);
+int eval_tasks_command(const Arguments& arguments);
 int analyze_command(const Arguments& arguments);
+int analyze_values_command(const Arguments& arguments);
+int analyze_quant_command(const Arguments& arguments);
 int select_command(const Arguments& arguments);
 int policies_command(const Arguments& arguments);
 

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <optional>
 
-#include "base/machine.h"
 #include "commands.h"
 #include "eval/kl.h"
 #include "eval/kl_report.h"
@@ -14,6 +13,7 @@
 #include "json_output.h"
 #include "output.h"
 #include "progress.h"
+#include "require_memory.h"
 #include "vase/error.h"
 
 namespace vase::cli {
@@ -32,17 +32,12 @@ struct KlFlags {
 };
 
 void add_flags(CLI::App& app, KlFlags& o) {
-  const auto repeatable = [&](const char* flag, std::vector<std::string>& values, const char* help) {
-    return app.add_option(flag, values, help)->type_name("")->allow_extra_args(false);
-  };
   add_path(app, "--model", o.model, "GGUF file");
   app.get_option("--model")->required();
-  repeatable("--text", o.texts, "a text file, or recorded generations (.json, .jsonl); repeatable")->required();
-  repeatable("--policy", o.policies, "what to keep; repeatable (vase-attnv)");
-  add_call(app, "--kv-budget",
-           [&o](const std::string& text) { o.budgets.push_back(parse_integer("--kv-budget", text, 1, 1 << 24)); },
-           "tokens kept per layer and KV head after an eviction; repeatable (128)");
-  app.get_option("--kv-budget")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->expected(1)->allow_extra_args(false)->trigger_on_parse();
+  add_repeatable(app, "--text", o.texts, "a text file, or recorded generations (.json, .jsonl); repeatable");
+  app.get_option("--text")->required();
+  add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase-attnv)");
+  add_budgets(app, o.budgets);
   o.cache.add_slots(app);
   o.cache.add_timing(app);
   add_integer(app, "--seeds", o.seeds, 1, 1000, "eviction seeds for every policy (1)");
@@ -166,13 +161,6 @@ void refuse_same_files(const KlFlags& o) {
   refuse_overwriting("--out", o.out, taken);
 }
 
-void require_memory(uint64_t bytes, const std::string& what, const std::string& advice) {
-  const uint64_t there = available_memory();
-  if (bytes <= there) return;
-  throw Error(ErrorCode::kResource, what + " takes " + std::to_string(bytes >> 20) + " MiB; " + std::to_string(there >> 20) +
-                                        " MiB are free. " + advice);
-}
-
 // What would fail at some text or row of the table fails before the first, and nothing is begun that memory cannot hold.
 void check_all(const Model& model, const Grid& grid, const std::vector<eval::Text>& texts, const KlFlags& o) {
   for (const eval::Text& text : texts) {
@@ -217,7 +205,14 @@ int kl_command(const Arguments& arguments) {
 }  // namespace
 
 int eval_command(const Arguments& arguments) {
-  return run_subcommand("eval", "kl", "divergence from the full cache, over given texts", arguments, kl_command);
+  return run_subcommand("eval",
+                        {{"kl", "divergence from the full cache, over given texts", kl_command},
+                         {"run", "accuracy: answers to problems, graded", eval_run_command},
+                         {"show", "the table of results that are there", eval_show_command},
+                         {"merge", "join the results of shards", eval_merge_command},
+                         {"grade", "compare answers with expected ones", eval_grade_command},
+                         {"tasks", "list tasks, or print the problems of one", eval_tasks_command}},
+                        arguments);
 }
 
 }  // namespace vase::cli

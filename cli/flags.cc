@@ -7,6 +7,7 @@
 
 #include "output.h"
 #include "policies/words.h"
+#include "text/stream.h"
 #include "vase/error.h"
 
 namespace vase::cli {
@@ -117,6 +118,29 @@ std::optional<uint64_t> parse_seed(const std::string& flag, const std::string& t
   return value;
 }
 
+float parse_temperature(const std::string& flag, const std::string& text) {
+  try {
+    if (parse_number(flag, text, 0, 100) == 0) return 0;
+    return static_cast<float>(parse_number(flag, text, 1e-3, 100));
+  } catch (const Error&) {
+    fail(flag + " is " + vase::quoted(text) + "; allowed: 0 (always the most probable token), or 0.001 to 100");
+  }
+}
+
+// The tokenizer would refuse it as well, but after the model was loaded, and without the source's name.
+void check_utf8(const std::string& source, std::string_view bytes) {
+  if (const size_t at = text::find_invalid_utf8(bytes); at != std::string_view::npos) {
+    fail(source + " is not valid UTF-8 at byte " + std::to_string(at) + "; give it as UTF-8");
+  }
+}
+
+void check_stops(const std::vector<std::string>& stops) {
+  for (const std::string& stop : stops) {
+    if (stop.empty()) fail("--stop is empty; give at least one character");
+    check_utf8("--stop", stop);
+  }
+}
+
 void parse_kv_type(const std::string& text, CacheOptions& options) {
   const size_t comma = text.find(',');
   options.key_type = parse_row_type(text.substr(0, comma));
@@ -130,6 +154,22 @@ void add_call(CLI::App& app, const std::string& flag, std::function<void(const s
 
 void add_text(CLI::App& app, const std::string& flag, std::string& value, const std::string& help) {
   app.add_option(flag, value, help)->type_name("");
+}
+
+void add_repeatable(CLI::App& app, const std::string& flag, std::vector<std::string>& values, const std::string& help) {
+  app.add_option(flag, values, help)->type_name("")->allow_extra_args(false);
+}
+
+void add_budgets(CLI::App& app, std::vector<int>& budgets) {
+  add_call(
+      app, "--kv-budget",
+      [&budgets](const std::string& text) { budgets.push_back(parse_integer("--kv-budget", text, 1, kMostPositions)); },
+      "tokens kept per layer and KV head after an eviction; repeatable (128)");
+  app.get_option("--kv-budget")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->trigger_on_parse();
 }
 
 void add_path(CLI::App& app, const std::string& flag, std::string& value, const std::string& help) {
@@ -195,9 +235,7 @@ void CacheFlags::add_slots(CLI::App& app) {
       app, "--kv-type",
       [this](const std::string& text) { parse_kv_type(text, options); },
       "rows of keys and values: f32, f16, bf16, q8_0 or q4_0 for both, or K,V (f16)");
-  app.add_option("--protect", protect, "add a protect rule, e.g. prompt; repeatable")
-      ->type_name("")
-      ->allow_extra_args(false);
+  add_repeatable(app, "--protect", protect, "add a protect rule, e.g. prompt; repeatable");
 }
 
 void CacheFlags::add_policy(CLI::App& app) {
@@ -265,9 +303,10 @@ bool parse(CLI::App& app, const Arguments& arguments) {
   return true;
 }
 
-int run_subcommand(const std::string& command, const std::string& name, const std::string& summary,
-                   const Arguments& arguments, int (*run)(const Arguments&)) {
-  const std::string usage = "usage: vase " + command + " " + name + " [flags]\n\n  " + name + "   " + summary + "\n";
+int run_subcommand(const std::string& command, std::initializer_list<Subcommand> commands, const Arguments& arguments) {
+  std::string usage = "usage: vase " + command + " <command> [flags]\n\n";
+  for (const Subcommand& one : commands) usage += formatted("  %-9s  %s\n", one.name, one.summary);
+  usage += "\n`vase " + command + " <command> --help` lists the flags.\n";
   if (arguments.empty()) {
     std::fputs(usage.c_str(), stderr);
     return kExitUsage;
@@ -276,8 +315,12 @@ int run_subcommand(const std::string& command, const std::string& name, const st
     write_output(usage);
     return kExitOk;
   }
-  if (arguments[0] != name) fail_unknown("command of " + command, arguments[0], {name});
-  return run(Arguments(arguments.begin() + 1, arguments.end()));
+  std::vector<std::string_view> names;
+  for (const Subcommand& one : commands) {
+    if (arguments[0] == one.name) return one.run(Arguments(arguments.begin() + 1, arguments.end()));
+    names.push_back(one.name);
+  }
+  fail_unknown("command of " + command, arguments[0], names);
 }
 
 }  // namespace vase::cli

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,13 @@ double parse_number(const std::string& flag, const std::string& text, double low
 // 0 to 2^64 - 1; nullopt for "-1", which asks for a random seed.
 std::optional<uint64_t> parse_seed(const std::string& flag, const std::string& text);
 
+// 0 or 0.001 to 100.
+float parse_temperature(const std::string& flag, const std::string& text);
+
+// Throw Error(kUsage) for what is no text, before anything else is done with it. source: what to call it in the message.
+void check_utf8(const std::string& source, std::string_view bytes);
+void check_stops(const std::vector<std::string>& stops);  // of --stop
+
 // "f16" or "f32" for keys and values, or "K,V".
 void parse_kv_type(const std::string& text, CacheOptions& options);
 
@@ -39,6 +47,10 @@ void add_seed(CLI::App& app, const std::string& flag, std::optional<uint64_t>& v
 void add_text(CLI::App& app, const std::string& flag, std::string& value, const std::string& help);
 // The name of a file, which is never empty.
 void add_path(CLI::App& app, const std::string& flag, std::string& value, const std::string& help);
+// A flag that may be given several times, each time with one value.
+void add_repeatable(CLI::App& app, const std::string& flag, std::vector<std::string>& values, const std::string& help);
+// --kv-budget, as often as there are budgets to compare.
+void add_budgets(CLI::App& app, std::vector<int>& budgets);
 // Sets a value by calling `set` with the text of the flag.
 void add_call(CLI::App& app, const std::string& flag, std::function<void(const std::string&)> set,
               const std::string& help);
@@ -84,9 +96,14 @@ struct CacheFlags {
 // the nearest name.
 bool parse(CLI::App& app, const Arguments& arguments);
 
-// A command that has one command of its own, as in `vase eval kl`: runs that one with the arguments behind its name, or
-// tells how it is used. Throws Error(kUsage) for another name.
-int run_subcommand(const std::string& command, const std::string& name, const std::string& summary,
-                   const Arguments& arguments, int (*run)(const Arguments&));
+// A command of a command, as `kl` in `vase eval kl`.
+struct Subcommand {
+  const char* name;
+  const char* summary;
+  int (*run)(const Arguments&);
+};
+// Runs the one that the first argument names with the arguments behind it, or tells what there is. Throws Error(kUsage) for
+// another name.
+int run_subcommand(const std::string& command, std::initializer_list<Subcommand> commands, const Arguments& arguments);
 
 }  // namespace vase::cli

@@ -22,8 +22,8 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-Progress::Progress(size_t total)
-    : total_(total), shown_(isatty(STDERR_FILENO) != 0), start_(std::chrono::steady_clock::now()) {}
+Progress::Progress(size_t total, size_t before)
+    : total_(total), before_(before), shown_(isatty(STDERR_FILENO) != 0), start_(std::chrono::steady_clock::now()) {}
 
 Progress::~Progress() { hide(); }
 
@@ -31,15 +31,19 @@ void Progress::hide() const {
   if (shown_) std::fputs("\r\033[K", stderr);
 }
 
-void Progress::next(const std::string& what) {
-  const size_t done = begun_++;
+void Progress::next(const std::string& what) { show(before_ + begun_++, what); }
+
+void Progress::show(size_t done, const std::string& what) {
   if (!shown_) return;
   const double share = static_cast<double>(done) / static_cast<double>(std::max<size_t>(1, total_));
   const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   std::string line = "[";
   for (int i = 0; i < kBar; ++i) line += i < share * kBar ? '#' : '.';
   line += formatted("] %zu/%zu", done, total_);
-  if (done > 0) line += ", " + duration(spent / share - spent) + " left";
+  if (done > before_) {
+    const double each = spent / static_cast<double>(done - before_);
+    line += ", " + duration(each * static_cast<double>(total_ - std::min(done, total_))) + " left";
+  }
   line += "  " + what;
   winsize size{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) line.resize(std::min<size_t>(line.size(), size.ws_col - 1));

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "commands.h"
+#include "eval/run/prompt.h"
 #include "interrupt.h"
 #include "json_output.h"
 #include "live_line.h"
@@ -26,18 +27,6 @@ double seconds_since(Clock::time_point start) {
 }
 
 void warn(const std::string& message) { std::fprintf(stderr, "vase: warning: %s\n", message.c_str()); }
-
-std::vector<int32_t> prompt_tokens(const Model& model, const RunOptions& options, const std::string& prompt) {
-  if (options.raw) return model.tokenize(prompt);
-  std::vector<ChatMessage> messages;
-  if (!options.system.empty()) messages.push_back({"system", options.system});
-  messages.push_back({"user", prompt});
-  if (!model.has_chat_template()) {
-    throw Error(ErrorCode::kUsage,
-                "this model file has no chat template; use --raw to give it the prompt as it is");
-  }
-  return model.tokenize_chat(messages);
-}
 
 void print_start(const RunOptions& options, const Engine& engine) {
   const bool cached = options.cache.options.positions == Positions::kCache;
@@ -205,7 +194,7 @@ int run_command(const Arguments& arguments) {
 
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const Model> model = Model::load(options->model);
-  const std::vector<int32_t> tokens = prompt_tokens(*model, *options, prompt);
+  const std::vector<int32_t> tokens = eval::prompt_tokens(*model, options->system, options->raw, prompt);
   CacheOptions cache = options->cache.options;
   if (cache.prefill == Prefill::kDense) cache.max_prompt = static_cast<int>(tokens.size());
   Engine engine(model, options->policy, cache, options->engine);

@@ -13,7 +13,6 @@
 
 #include "output.h"
 #include "policies/words.h"
-#include "text/stream.h"
 #include "vase/error.h"
 
 namespace vase::cli {
@@ -24,36 +23,12 @@ namespace fs = std::filesystem;
 constexpr int kMostTokens = 1 << 24;
 constexpr size_t kMostPromptBytes = size_t{64} << 20;
 
-float parse_temperature(const std::string& text) {
-  try {
-    if (parse_number("--temp", text, 0, 100) == 0) return 0;
-    return static_cast<float>(parse_number("--temp", text, 1e-3, 100));
-  } catch (const Error&) {
-    throw Error(ErrorCode::kUsage, "--temp is " + vase::quoted(text) + "; allowed: 0 (always the most probable token), or 0.001 to 100");
-  }
-}
-
-// The tokenizer would refuse it as well, but after the model was loaded, and without the source's name.
-void check_utf8(const std::string& source, std::string_view bytes) {
-  if (const size_t at = text::find_invalid_utf8(bytes); at != std::string_view::npos) {
-    throw Error(ErrorCode::kUsage, source + " is not valid UTF-8 at byte " + std::to_string(at) + "; give it as UTF-8");
-  }
-}
-
-void check_texts(const RunOptions& o) {
-  check_utf8("--system", o.system);
-  for (const std::string& stop : o.session.stops) {
-    if (stop.empty()) throw Error(ErrorCode::kUsage, "--stop is empty; give at least one character");
-    check_utf8("--stop", stop);
-  }
-}
-
 void add_sampling(CLI::App& app, RunOptions& o) {
   SamplingOptions& s = o.session.sampling;
   add_seed(app, "--seed", o.seed, "of the text; absent or -1: a random one, printed");
   add_seed(app, "--evict-seed", o.evict_seed, "of the evictions; absent or -1: a random one, printed");
   add_call(
-      app, "--temp", [&s](const std::string& value) { s.temperature = parse_temperature(value); },
+      app, "--temp", [&s](const std::string& value) { s.temperature = parse_temperature("--temp", value); },
       "temperature; 0 = always the most probable token (0.6)");
   add_integer(app, "--top-k", s.top_k, 0, kMostTokens, "0 = off (0)");
   add_number(app, "--top-p", s.top_p, 1e-6f, 1, "1 = off (0.95)");
@@ -61,9 +36,7 @@ void add_sampling(CLI::App& app, RunOptions& o) {
   add_number(app, "--repeat-penalty", s.repetition_penalty, 0.01f, 100,
              "over the newest 64 tokens; 1 = off (1)");
   add_integer(app, "--max-tokens", o.session.max_tokens, 1, kMostTokens, "most tokens to generate (4096)");
-  app.add_option("--stop", o.session.stops, "end at this text, which is not shown; repeatable")
-      ->type_name("")
-      ->allow_extra_args(false);
+  add_repeatable(app, "--stop", o.session.stops, "end at this text, which is not shown; repeatable");
   app.add_flag("--ignore-eos", o.session.ignore_eos, "do not end where the model ends");
 }
 
@@ -159,7 +132,8 @@ std::optional<RunOptions> RunOptions::parse(const Arguments& arguments) {
   if (o.raw && !o.system.empty()) {
     throw Error(ErrorCode::kUsage, "--system needs the chat template, which --raw leaves out");
   }
-  check_texts(o);
+  check_utf8("--system", o.system);
+  check_stops(o.session.stops);
   refuse_same_files(o);
   o.policy = o.cache.parse_policy();
   if (!o.policy.evicts()) o.cache.refuse_idle(app, o.policy.reads());

@@ -1,4 +1,4 @@
-# Everything that is not ours. ggml, libllama and the Jinja engine come from the pinned tree that
+# Everything that is not ours. ggml, libllama, the Jinja engine and cpp-httplib come from the pinned tree that
 # scripts/setup builds (CMAKE_PREFIX_PATH points at it) or from a fitting installed package.
 find_package(Threads REQUIRED)
 find_package(ggml REQUIRED)
@@ -9,7 +9,9 @@ pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 if(VASE_BUILD_CLI)
   find_package(CLI11 REQUIRED)
+  find_package(llama-httplib REQUIRED)
   find_package(nlohmann_json REQUIRED)
+  find_package(ZLIB REQUIRED)
   pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 endif()
 

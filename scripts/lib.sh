@@ -147,6 +147,25 @@ pip_download() {
   die "pip is missing; install python3-pip"
 }
 
+# get_python_packages NAME REQUIREMENTS: sets python_packages to a folder for PYTHONPATH with what the file requires, for
+# the python3 of PATH; the first time it is fetched.
+get_python_packages() {
+  local name=$1 requirements=$2 version
+  version=$(sha256sum "$requirements" | cut -c 1-12)-$(python3 -c 'import sys; print(*sys.version_info[:2], sep=".")')
+  python_packages=$cache_dir/$name-$version
+  if [[ -d $python_packages ]]; then return; fi
+  start_work "$name-$version"
+  if [[ ! -d $python_packages ]]; then
+    say "fetching $name"
+    mkdir "$work_dir/tmp"
+    TMPDIR=$work_dir/tmp supervise python3 -m pip --disable-pip-version-check install --quiet --no-cache-dir --retries 2 \
+      --only-binary :all: --target "$work_dir/packages" --requirement "$requirements" >>"$log" 2>&1 ||
+      explain "fetching $name"
+    mv "$work_dir/packages" "$python_packages"
+  fi
+  end_work
+}
+
 # --- Compiler -----------------------------------------------------------------------------------------
 
 # Sets CC and CXX: Clang 16 or newer where there is one (its AMX code in ggml works, GCC's does not), else GCC.

@@ -15,6 +15,7 @@ needed_packages=(
   libhwy-dev:/usr/include/hwy/highway.h
   librandom123-dev:/usr/include/Random123/philox.h
   libzip-dev:/usr/include/zip.h
+  zlib1g-dev:/usr/include/zlib.h
   libcli11-dev:/usr/include/CLI/CLI.hpp
   nlohmann-json3-dev:/usr/include/nlohmann/json.hpp
   libgtest-dev:/usr/include/gtest/gtest.h

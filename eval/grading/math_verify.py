@@ -1,0 +1,42 @@
+"""Answers JSON lines {"given", "expected"} with JSON lines {"same"}, by the package math-verify.
+
+The first line that it writes is {"version"} of the package, or {"error"} when it cannot be loaded. `vase` carries this
+program and runs it with `python3 -c`; it ends with its input.
+"""
+import json
+import os
+import sys
+
+
+def say(stream, **fields):
+    stream.write(json.dumps(fields) + "\n")
+    stream.flush()
+
+
+def as_formula(text):
+    """An answer as math-verify expects one: in a box, as a model writes it."""
+    return "\\boxed{" + text + "}"
+
+
+def compare(parse, verify, given, expected):
+    return bool(verify(parse(as_formula(expected)), parse(as_formula(given))))
+
+
+def main():
+    # Whatever libraries print must not come between the lines.
+    stream = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    try:
+        from importlib.metadata import version
+        from math_verify import parse, verify
+    except Exception as problem:
+        say(stream, error=f"{type(problem).__name__}: {problem}")
+        return
+    say(stream, version=version("math-verify"))
+    for line in sys.stdin:
+        pair = json.loads(line)
+        say(stream, same=compare(parse, verify, pair["given"], pair["expected"]))
+
+
+if __name__ == "__main__":
+    main()

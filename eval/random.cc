@@ -1,0 +1,30 @@
+#include "eval/random.h"
+
+namespace vase::eval {
+
+uint64_t Random::next() {
+  state_ += 0x9e3779b97f4a7c15u;
+  uint64_t z = state_;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+uint64_t Random::below(uint64_t count) {
+  const uint64_t unfair = (0 - count) % count;  // 2^64 mod count: so many numbers would make some results likelier
+  uint64_t draw = next();
+  while (draw < unfair) draw = next();
+  return draw % count;
+}
+
+int Random::between(int low, int high) {
+  return low + static_cast<int>(below(static_cast<uint64_t>(high - low) + 1));
+}
+
+uint64_t seed_from(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+}  // namespace vase::eval

@@ -1,0 +1,27 @@
+// Random numbers that are the same on every machine, for what is drawn once: problems, orders of choices, resamples.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace vase::eval {
+
+// SplitMix64 (Steele, Lea and Flood 2014). Equal seeds, equal numbers.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+
+  uint64_t next();
+  // 0 to count - 1, each as likely as the others; count >= 1.
+  uint64_t below(uint64_t count);
+  // low to high, both included; low <= high.
+  int between(int low, int high);
+
+ private:
+  uint64_t state_;
+};
+
+// FNV-1a, 64 bits: a seed out of a name.
+uint64_t seed_from(std::string_view text);
+
+}  // namespace vase::eval

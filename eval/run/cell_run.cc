@@ -1,0 +1,158 @@
+#include "eval/run/cell_run.h"
+
+#include <algorithm>
+#include <random>
+
+#include "eval/run/hash.h"
+#include "eval/run/prompt.h"
+#include "vase/error.h"
+
+namespace vase::eval {
+namespace {
+
+constexpr auto kTick = std::chrono::milliseconds(100);
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// The tokenizer does not know which problem its text is from.
+std::vector<int32_t> tokens_of(const Model& model, const GenerationOptions& options, const Source& source, const Problem& problem) {
+  std::vector<int32_t> tokens;
+  try {
+    tokens = prompt_tokens(model, options.system, options.raw, problem.problem + source.task.instruction);
+  } catch (const Error& e) {
+    throw Error(e.code(), source.place_of(problem) + ": " + e.what());
+  }
+  if (tokens.empty()) throw Error(ErrorCode::kUsage, source.place_of(problem) + ": the prompt is empty");
+  const int context = options.cache.context;
+  if (context > 0 && static_cast<int64_t>(tokens.size()) >= context) {
+    throw Error(ErrorCode::kUsage, source.place_of(problem) + ": the prompt has " + std::to_string(tokens.size()) + " tokens and leaves no room below --ctx " +
+                                       std::to_string(context) + "; give more, or leave the problem out");
+  }
+  return tokens;
+}
+
+}  // namespace
+
+Prompts::Prompts(const Model& model, const RunPlan& plan, const GenerationOptions& options) {
+  for (const Source& source : plan.sources) {
+    for (const Problem& problem : source.task.problems) {
+      const auto& tokens = tokens_[&problem] = tokens_of(model, options, source, problem);
+      longest_ = std::max(longest_, static_cast<int>(tokens.size()));
+    }
+  }
+}
+
+CacheOptions cell_cache(const Cell& cell, const GenerationOptions& options, int longest_prompt) {
+  CacheOptions cache = options.cache;
+  if (cell.budget > 0) cache.budget = cell.budget;
+  if (cache.prefill == Prefill::kDense) cache.max_prompt = longest_prompt;
+  if (!cell.policy.evicts()) {
+    const int needed = longest_prompt + options.session.max_tokens;
+    cache.context = cache.context > 0 ? std::min(cache.context, needed) : needed;
+  }
+  return cache;
+}
+
+CellRun::CellRun(std::shared_ptr<const Model> model, const Cell& cell, const GenerationOptions& options, const Prompts& prompts)
+    : options_(options),
+      prompts_(prompts),
+      cache_(cell_cache(cell, options, prompts.longest())),
+      engine_(std::move(model), cell.policy, cache_, options.engine) {}
+
+bool CellRun::run(std::span<const Planned> items, const RunCallbacks& callbacks) {
+  const auto sequences = static_cast<size_t>(options_.engine.sequences);
+  Clock::time_point ticked = Clock::now();
+  for (size_t next = 0; next < items.size() || !active_.empty();) {
+    if (callbacks.stop()) return false;
+    while (next < items.size() && active_.size() < sequences) begin(items[next++]);
+    engine_.step([this](Session& session, std::string_view text) {
+      std::ranges::find(active_, &session, [](const Active& a) { return a.session.get(); })->text += text;
+    });
+    finish_ended(callbacks);
+    if (Clock::now() - ticked < kTick) continue;
+    ticked = Clock::now();
+    callbacks.on_tick(static_cast<int>(active_.size()), tokens());
+  }
+  return true;
+}
+
+void CellRun::begin(const Planned& planned) {
+  SessionOptions session = options_.session;
+  session.sampling.seed = planned.item.seed;
+  session.evict_seed = planned.item.evict_seed;
+  active_.push_back({&planned, engine_.submit(prompts_.of(*planned.problem), session), "", unix_time(), Clock::now()});
+}
+
+void CellRun::finish_ended(const RunCallbacks& callbacks) {
+  for (auto active = active_.begin(); active != active_.end();) {
+    const Session& session = *active->session;
+    if (session.finish() == Finish::kRunning) {
+      ++active;
+      continue;
+    }
+    if (session.finish() == Finish::kNonFinite) {
+      throw Error(ErrorCode::kNonFinite, active->planned->item.text() +
+                                             ": the model gave NaN or infinite logits; the file may be damaged");
+    }
+    Generation generation{.prompt = active->planned->prompt(),
+                          .prompt_ids = prompts_.of(*active->planned->problem),
+                          .text = std::move(active->text),
+                          .tokens = {session.generated().begin(), session.generated().end()}};
+    finished_tokens_ += session.generated_tokens();
+    Result result = result_of(*active);
+    const Planned& planned = *active->planned;
+    active = active_.erase(active);
+    callbacks.on_finished(planned, std::move(result), std::move(generation));
+  }
+}
+
+Result CellRun::result_of(const Active& active) const {
+  const Session& session = *active.session;
+  const double seconds = seconds_since(active.begun);
+  return {.item = active.planned->item,
+          .expected = active.planned->problem->answer,
+          .extracted = {},
+          .finish = std::string(finish_name(session.finish())),
+          .prompt_tokens = session.prompt_tokens(),
+          .generated_tokens = session.generated_tokens(),
+          .evicted = session.counters().evicted,
+          .kv_bytes = kv_bytes(session),
+          .timing = {.process = process_name(),
+                     .start = active.start,
+                     .seconds = seconds,
+                     .tokens_per_s = seconds > 0 ? session.generated_tokens() / seconds : 0}};
+}
+
+// A sequence that evicts has at most M + period slots, or the whole prompt if that was stored first. With layers of unequal
+// budgets M is their mean, and so is this.
+uint64_t CellRun::kv_bytes(const Session& session) const {
+  const MemoryPlan& plan = engine_.memory();
+  int64_t slots = session.counters().tokens_seen;
+  if (engine_.policy().evicts()) {
+    const int kept = cache_.prefill == Prefill::kDense ? std::max(plan.budget, session.prompt_tokens()) : plan.budget;
+    slots = std::min<int64_t>(slots, kept + plan.period);
+  }
+  return plan.bytes_per_slot() * static_cast<uint64_t>(slots) + plan.query_bytes() / static_cast<uint64_t>(plan.sequences);
+}
+
+int64_t CellRun::tokens() const {
+  int64_t sum = finished_tokens_;
+  for (const Active& active : active_) sum += active.session->generated_tokens();
+  return sum;
+}
+
+const std::string& process_name() {
+  static const std::string name = [] {
+    std::random_device device;
+    return hex_digits(uint64_t(device()) << 32 | device());
+  }();
+  return name;
+}
+
+double unix_time() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace vase::eval

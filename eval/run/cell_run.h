@@ -1,0 +1,86 @@
+// One policy at one budget: an engine whose sequences take the items in as they become free.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "eval/run/config.h"
+#include "eval/run/plan.h"
+#include "eval/run/record.h"
+#include "vase/engine.h"
+
+namespace vase::eval {
+
+// How a run and those who look on talk to each other. All are called on the thread that called run().
+struct RunCallbacks {
+  // A generation is complete; its grade is not set yet.
+  std::function<void(const Planned&, Result, Generation)> on_finished;
+  // Several times a second: how many generations are in progress, and the tokens that have been generated so far.
+  std::function<void(int running, int64_t tokens)> on_tick;
+  // Whether to stop; what is in progress is lost then.
+  std::function<bool()> stop;
+};
+
+// The prompts of all problems of a plan, in its order, whatever the shard.
+class Prompts {
+ public:
+  // Throws Error that names the problem.
+  Prompts(const Model& model, const RunPlan& plan, const GenerationOptions& options);
+  const std::vector<int32_t>& of(const Problem& problem) const { return tokens_.at(&problem); }
+  int longest() const { return longest_; }  // tokens
+
+ private:
+  std::map<const Problem*, std::vector<int32_t>> tokens_;
+  int longest_ = 0;
+};
+
+// The cache that a cell takes: what depends on its policy and on the longest prompt is set. A policy that never evicts has room
+// for the longest prompt and max_tokens, or for the context if that is less.
+CacheOptions cell_cache(const Cell& cell, const GenerationOptions& options, int longest_prompt);
+
+class CellRun {
+ public:
+  // Throws Error as Engine does. Everything must outlive the object.
+  CellRun(std::shared_ptr<const Model> model, const Cell& cell, const GenerationOptions& options, const Prompts& prompts);
+
+  // Generates the items, EngineOptions::sequences at a time. False when it was stopped. Throws Error(kNonFinite) when the model
+  // gives no numbers, and what the callbacks throw.
+  bool run(std::span<const Planned> items, const RunCallbacks& callbacks);
+
+  const MemoryPlan& memory() const { return engine_.memory(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Active {
+    const Planned* planned;
+    std::shared_ptr<Session> session;
+    std::string text;
+    double start;           // seconds since 1970
+    Clock::time_point begun;
+  };
+
+  void begin(const Planned& planned);
+  void finish_ended(const RunCallbacks& callbacks);
+  Result result_of(const Active& active) const;
+  uint64_t kv_bytes(const Session& session) const;
+  int64_t tokens() const;
+
+  const GenerationOptions& options_;
+  const Prompts& prompts_;
+  CacheOptions cache_;
+  Engine engine_;
+  std::vector<Active> active_;
+  int64_t finished_tokens_ = 0;
+};
+
+// Names this process in records: different for every one.
+const std::string& process_name();
+// Seconds since 1970.
+double unix_time();
+
+}  // namespace vase::eval

@@ -1,0 +1,74 @@
+#include "eval/run/merge.h"
+
+#include <fstream>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "eval/run/record.h"
+#include "eval/run/results_file.h"
+#include "vase/error.h"
+
+namespace vase::eval {
+namespace {
+
+using nlohmann::json;
+
+// Where a line is: texts of all folders together may be more than memory holds.
+struct Place {
+  size_t folder = 0;
+  std::string where;
+  uint64_t offset = 0, bytes = 0;
+};
+
+using Key = std::tuple<std::string, std::string, std::string, int, int, int>;
+
+class Lines {
+ public:
+  explicit Lines(std::span<const std::string> folders) {
+    for (const std::string& folder : folders) files_.emplace_back(path(folder), std::ios::binary);
+  }
+  static std::string path(const std::string& folder) { return folder + "/" + kResultsName; }
+
+  std::string read(const Place& place) {
+    std::ifstream& in = files_[place.folder];
+    std::string line(place.bytes, '\0');
+    in.clear();
+    in.seekg(static_cast<std::streamoff>(place.offset));
+    if (!in.read(line.data(), static_cast<std::streamsize>(line.size()))) {
+      throw Error(ErrorCode::kCorrupt, place.where + ": the file was changed while it was read");
+    }
+    return line;
+  }
+
+ private:
+  std::vector<std::ifstream> files_;
+};
+
+}  // namespace
+
+Merged merge_results(std::span<const std::string> folders, const std::function<void(std::string_view line)>& write) {
+  Merged merged;
+  Lines lines(folders);
+  std::map<Key, Place> places;
+  for (size_t f = 0; f < folders.size(); ++f) {
+    const json config = read_config(folders[f]);
+    if (f == 0) merged.config = config;
+    require_same_config(merged.config, folders[0], config, folders[f]);
+    read_results(Lines::path(folders[f]), [&](const ResultsLine& line) {
+      const Result result = read_result(line.json, line.where);
+      const Place place{f, line.where, line.offset, line.bytes};
+      const auto [first, is_new] = places.emplace(Key(result.item.key()), place);
+      if (is_new) return;
+      ++merged.repeated;
+      if (without_timing(json::parse(lines.read(first->second))) == without_timing(line.json)) return;
+      throw Error(ErrorCode::kUsage, line.where + " and " + first->second.where + " have different results for " +
+                                         result.item.text() + "; they are not of the same run: leave one of the folders out");
+    });
+  }
+  for (const auto& [key, place] : places) write(lines.read(place));
+  merged.results = static_cast<int64_t>(places.size());
+  return merged;
+}
+
+}  // namespace vase::eval

@@ -1,0 +1,97 @@
+#include "eval/run/record.h"
+
+#include "vase/error.h"
+
+namespace vase::eval {
+namespace {
+
+using nlohmann::json;
+
+template <typename T>
+T field(const json& object, const char* key, const std::string& where) {
+  try {
+    return object.at(key).get<T>();
+  } catch (const json::exception&) {
+    throw Error(ErrorCode::kCorrupt, where + ": \"" + key + "\" is missing or of another kind; not a line of `vase eval run`");
+  }
+}
+
+Item read_item(const json& line, const std::string& where) {
+  return {.task = field<std::string>(line, "task", where),
+          .problem_id = field<std::string>(line, "id", where),
+          .policy = field<std::string>(line, "policy", where),
+          .budget = field<int>(line, "budget", where),
+          .run = field<int>(line, "run", where),
+          .sample = field<int>(line, "sample", where),
+          .seed = field<uint64_t>(line, "seed", where),
+          .evict_seed = field<uint64_t>(line, "evict_seed", where)};
+}
+
+Timing read_timing(const json& line, const std::string& where) {
+  return {.process = field<std::string>(line, "process", where),
+          .start = field<double>(line, "start", where),
+          .seconds = field<double>(line, "seconds", where),
+          .tokens_per_s = field<double>(line, "tokens_per_s", where)};
+}
+
+}  // namespace
+
+std::string Item::text() const {
+  const std::string at = budget > 0 ? " at " + std::to_string(budget) : "";
+  return problem_id + " of " + task + ", " + policy + at + ", run " + std::to_string(run) + ", sample " + std::to_string(sample);
+}
+
+std::string result_line(const Result& r, const Generation& g) {
+  json line = {{"task", r.item.task},
+               {"id", r.item.problem_id},
+               {"policy", r.item.policy},
+               {"budget", r.item.budget},
+               {"run", r.item.run},
+               {"sample", r.item.sample},
+               {"seed", r.item.seed},
+               {"evict_seed", r.item.evict_seed},
+               {"expected", r.expected},
+               {"extracted", r.extracted ? json(*r.extracted) : json(nullptr)},
+               {"right", r.right},
+               {"finish", r.finish},
+               {"label", r.label},
+               {"prompt_tokens", r.prompt_tokens},
+               {"generated_tokens", r.generated_tokens},
+               {"evicted", r.evicted},
+               {"kv_bytes", r.kv_bytes},
+               {"timing",
+                {{"process", r.timing.process},
+                 {"start", r.timing.start},
+                 {"seconds", r.timing.seconds},
+                 {"tokens_per_s", r.timing.tokens_per_s}}},
+               {"prompt", g.prompt},
+               {"text", g.text}};
+  if (!g.prompt_ids.empty()) line["prompt_ids"] = g.prompt_ids;
+  if (!g.tokens.empty()) line["tokens"] = g.tokens;
+  return line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+Result read_result(const json& line, const std::string& where) {
+  Result r{.item = read_item(line, where),
+           .expected = field<std::string>(line, "expected", where),
+           .extracted = {},
+           .right = field<bool>(line, "right", where),
+           .finish = field<std::string>(line, "finish", where),
+           .label = field<std::string>(line, "label", where),
+           .prompt_tokens = field<int>(line, "prompt_tokens", where),
+           .generated_tokens = field<int>(line, "generated_tokens", where),
+           .evicted = field<int64_t>(line, "evicted", where),
+           .kv_bytes = field<uint64_t>(line, "kv_bytes", where),
+           .timing = read_timing(field<json>(line, "timing", where), where)};
+  if (const json extracted = field<json>(line, "extracted", where); !extracted.is_null()) {
+    r.extracted = field<std::string>(line, "extracted", where);
+  }
+  return r;
+}
+
+json without_timing(json line) {
+  line.erase("timing");
+  return line;
+}
+
+}  // namespace vase::eval

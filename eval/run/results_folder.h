@@ -1,0 +1,51 @@
+// The folder of a run: config.json, which says what was asked for, and results.jsonl, which grows by a line whenever a
+// generation is finished. A process that is killed at any moment loses no finished line, and the next one goes on from there.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "eval/run/record.h"
+#include "eval/sandbox/descriptor.h"
+
+namespace vase::eval {
+
+class ResultsFolder {
+ public:
+  // Opens the folder, or makes it, and keeps others from writing it until the object goes (or the process dies). config: as
+  // config_json() gives it. A torn last line is cut off. Throws Error:
+  //  kUsage     the folder holds results of another configuration, or other things
+  //  kResource  another process is writing it, or it cannot be written
+  //  kCorrupt   its files are not what a run has written, with file and line
+  ResultsFolder(const std::string& path, const nlohmann::json& config);
+
+  // What is finished: found in the folder, and appended since.
+  const std::vector<Result>& results() const { return results_; }
+  bool has(const Item& item) const { return keys_.contains(Key(item.key())); }
+  // Bytes of a torn line that were cut off.
+  uint64_t torn() const { return torn_; }
+
+  // Throws Error(kResource), for instance when the disk is full; the file then ends with the line before.
+  void append(const Result& result, const Generation& generation);
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string, int, int, int>;
+
+  void require_own(const nlohmann::json& config) const;
+  void open_and_lock();
+  void load();
+  void add(Result result, const std::string& where);
+  [[noreturn]] void fail(const std::string& path, int error) const;
+
+  std::string path_, file_;
+  Descriptor descriptor_;
+  uint64_t size_ = 0, torn_ = 0;  // bytes
+  std::vector<Result> results_;
+  std::set<Key> keys_;
+};
+
+}  // namespace vase::eval

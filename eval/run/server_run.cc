@@ -1,0 +1,144 @@
+#include "eval/run/server_run.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace vase::eval {
+namespace {
+
+constexpr auto kTick = std::chrono::milliseconds(100);
+
+struct Done {
+  const Planned* planned;
+  Result result;
+  Generation generation;
+};
+
+Done done(const Planned& planned, const ChatReply& reply, double start, double seconds) {
+  return {&planned,
+          {.item = planned.item,
+           .expected = planned.problem->answer,
+           .extracted = {},
+           .finish = reply.finish,
+           .prompt_tokens = reply.prompt_tokens,
+           .generated_tokens = reply.generated_tokens,
+           .timing = {.process = process_name(),
+                      .start = start,
+                      .seconds = seconds,
+                      .tokens_per_s = seconds > 0 ? reply.generated_tokens / seconds : 0}},
+          {.prompt = planned.prompt(), .text = reply.text}};
+}
+
+// Threads that take items from a list and leave what came of them in another.
+class Workers {
+ public:
+  Workers(const ChatServerOptions& server, const GenerationOptions& options, std::span<const Planned> items)
+      : options_(options), model_(server.model), items_(items) {
+    const size_t count = std::min(items.size(), static_cast<size_t>(options.engine.sequences));
+    left_ = count;
+    for (size_t i = 0; i < count; ++i) servers_.push_back(std::make_unique<ChatServer>(server));
+    for (auto& one : servers_) threads_.emplace_back([this, &one] { work(*one); });
+  }
+  ~Workers() { stop(); }
+
+  // Ends all requests and waits for the threads. A request may be begun just after it was told to end, hence again and again.
+  void stop() {
+    stopping_ = true;
+    for (std::unique_lock lock(mutex_); left_ > 0;) {
+      lock.unlock();
+      for (auto& one : servers_) one->cancel();
+      lock.lock();
+      changed_.wait_for(lock, kTick);
+    }
+    for (std::thread& thread : threads_) {
+      if (thread.joinable()) thread.join();
+    }
+  }
+
+  // What is complete, once there is any or a tick has passed.
+  std::deque<Done> take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, kTick, [this] { return !done_.empty() || left_ == 0; });
+    return std::exchange(done_, {});
+  }
+  bool over() {
+    const std::lock_guard lock(mutex_);
+    return left_ == 0 && done_.empty();
+  }
+  int running() {
+    const std::lock_guard lock(mutex_);
+    return static_cast<int>(left_);
+  }
+  // After stop().
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void work(ChatServer& server) {
+    try {
+      for (size_t i = next_++; i < items_.size() && !stopping_; i = next_++) generate(server, items_[i]);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      // What fails after the first failure, or while all is stopped, only follows from it.
+      if (!error_ && !stopping_) error_ = std::current_exception();
+      stopping_ = true;
+    }
+    const std::lock_guard lock(mutex_);
+    --left_;
+    changed_.notify_all();
+  }
+
+  void generate(ChatServer& server, const Planned& planned) {
+    const double start = unix_time();
+    const ChatReply reply = server.ask(chat_request(model_, options_, planned.prompt(), planned.item.seed),
+                                       [this] { return stopping_.load(); });
+    Done one = done(planned, reply, start, unix_time() - start);
+    const std::lock_guard lock(mutex_);
+    done_.push_back(std::move(one));
+    changed_.notify_all();
+  }
+
+  const GenerationOptions& options_;
+  const std::string model_;
+  std::span<const Planned> items_;
+  std::atomic<size_t> next_{0};
+  std::atomic<bool> stopping_{false};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Done> done_;      // guarded, like the two below
+  size_t left_ = 0;            // threads that still work
+  std::exception_ptr error_;   // the first
+  std::vector<std::unique_ptr<ChatServer>> servers_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+bool run_on_server(const ChatServerOptions& server, const GenerationOptions& options, std::span<const Planned> items,
+                   const RunCallbacks& callbacks) {
+  Workers workers(server, options, items);
+  int64_t tokens = 0;
+  while (!workers.over()) {
+    if (callbacks.stop()) {
+      workers.stop();
+      return false;
+    }
+    for (Done& one : workers.take()) {
+      tokens += one.result.generated_tokens;
+      callbacks.on_finished(*one.planned, std::move(one.result), std::move(one.generation));
+    }
+    callbacks.on_tick(workers.running(), tokens);
+  }
+  workers.stop();
+  workers.rethrow();
+  return true;
+}
+
+}  // namespace vase::eval

@@ -1,0 +1,170 @@
+#include "eval/run/summary.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "eval/run/results_file.h"
+#include "eval/statistics.h"
+
+namespace vase::eval {
+namespace {
+
+using nlohmann::json;
+using Results = std::vector<const Result*>;
+
+constexpr const char* kFull = "full";
+constexpr int kDraws = 10000;  // of the bootstrap
+
+template <typename Value>
+double mean_of(const Results& results, Value value) {
+  double sum = 0;
+  for (const Result* r : results) sum += static_cast<double>(value(*r));
+  return results.empty() ? 0 : sum / static_cast<double>(results.size());
+}
+
+// Mean over its texts, of each problem.
+template <typename Value>
+std::vector<double> by_problem(const Results& results, Value value) {
+  std::map<std::string, Results> problems;
+  for (const Result* r : results) problems[r->item.problem_id].push_back(r);
+  std::vector<double> means;
+  for (const auto& [id, own] : problems) means.push_back(mean_of(own, value));
+  return means;
+}
+
+bool is_right(const Result& r) { return r.right; }
+int64_t length(const Result& r) { return int64_t(r.prompt_tokens) + r.generated_tokens; }
+
+// A run that has not come to all problems yet has no share of its own.
+void add_runs(SummaryRow& row, const Results& results) {
+  std::map<std::pair<int, int>, Results> runs;
+  for (const Result* r : results) runs[{r->item.run, r->item.sample}].push_back(r);
+  std::vector<double> shares;
+  for (const auto& [run, own] : runs) {
+    if (own.size() == static_cast<size_t>(row.problems)) shares.push_back(mean_of(own, is_right));
+  }
+  row.runs = static_cast<int>(shares.size());
+  if (shares.empty()) return;
+  std::tie(row.lowest, row.highest) = std::pair(std::ranges::min(shares), std::ranges::max(shares));
+}
+
+SummaryRow summarise_cell(const Results& results) {
+  SummaryRow row{.set = {}, .task = results[0]->item.task, .policy = results[0]->item.policy, .budget = results[0]->item.budget};
+  const std::vector<double> right = by_problem(results, is_right);
+  const auto labelled = [](const char* name) { return [name](const Result& r) { return r.label == name; }; };
+  row.problems = static_cast<int>(right.size());
+  row.items = static_cast<int64_t>(results.size());
+  row.pass = pass_at_1(right);
+  row.pass_error = standard_error(right);
+  row.strict = pass_at_1(by_problem(results, [](const Result& r) { return r.right && r.ended(); }));
+  row.garbage = mean_of(results, labelled("garbage"));
+  row.loop = mean_of(results, labelled("loop"));
+  row.truncated = mean_of(results, labelled("truncated"));
+  row.no_answer = mean_of(results, [](const Result& r) { return !r.extracted; });
+  row.mean_tokens = mean_of(results, [](const Result& r) { return r.generated_tokens; });
+  row.prompt_tokens = mean_of(results, [](const Result& r) { return r.prompt_tokens; });
+  for (const Result* r : results) {
+    row.most_tokens = std::max(row.most_tokens, r->generated_tokens);
+    row.kv_bytes = std::max(row.kv_bytes, r->kv_bytes);
+  }
+  const double seconds = busy_seconds(results);
+  if (seconds > 0) row.tokens_per_s = row.mean_tokens * static_cast<double>(row.items) / seconds;
+  add_runs(row, results);
+  return row;
+}
+
+double kept_share(int budget, double length) {
+  return budget > 0 && length > budget ? static_cast<double>(budget) / length : 1;
+}
+
+// The same problem and sample, whatever the eviction seed.
+std::optional<Paired> compare(const Results& results, const Results& full) {
+  std::map<std::pair<std::string, int>, const Result*> others;
+  for (const Result* r : full) others[{r->item.problem_id, r->item.sample}] = r;
+  std::map<std::string, std::vector<double>> differences;
+  std::vector<double> ratios, lengths;
+  for (const Result* r : results) {
+    const auto other = others.find({r->item.problem_id, r->item.sample});
+    if (other == others.end()) continue;
+    differences[r->item.problem_id].push_back(double(r->right) - double(other->second->right));
+    lengths.push_back(static_cast<double>(length(*other->second)));
+    ratios.push_back(kept_share(r->item.budget, lengths.back()));
+  }
+  if (differences.empty()) return std::nullopt;
+  std::vector<double> problems;
+  for (const auto& [id, list] : differences) problems.push_back(mean(list));
+  return Paired{.problems = static_cast<int>(problems.size()),
+                .difference = mean(problems),
+                .interval = bootstrap_interval(problems, kDraws, 0),
+                .p = sign_test(problems),
+                .mean_ratio = kept_share(results[0]->item.budget, mean(lengths)),
+                .item_ratio = mean(ratios)};
+}
+
+// The results of one set by task, policy and budget, in the order of its configuration.
+std::vector<Results> cells_of(const ResultSet& set) {
+  std::map<std::tuple<std::string, std::string, int>, Results> cells;
+  for (const Result& r : set.results) cells[{r.item.task, r.item.policy, r.item.budget}].push_back(&r);
+  std::vector<Results> list;
+  for (const json& task : set.config["config"]["tasks"]) {
+    for (const json& cell : set.config["config"]["cells"]) {
+      const auto found = cells.find({task["name"], cell["policy"], cell["budget"]});
+      if (found != cells.end()) list.push_back(std::move(found->second));
+    }
+  }
+  return list;
+}
+
+bool is_full(const Results& cell) { return cell[0]->item.policy == kFull; }
+
+}  // namespace
+
+ResultSet read_result_set(const std::string& folder) {
+  ResultSet set{.name = folder, .config = read_config(folder), .results = {}};
+  read_results(folder + "/" + kResultsName,
+               [&](const ResultsLine& line) { set.results.push_back(read_result(line.json, line.where)); });
+  return set;
+}
+
+double busy_seconds(std::span<const Result* const> results) {
+  std::map<std::string, std::vector<std::pair<double, double>>> processes;
+  for (const Result* r : results) processes[r->timing.process].emplace_back(r->timing.start, r->timing.start + r->timing.seconds);
+  double sum = 0;
+  for (auto& [process, spans] : processes) {
+    std::ranges::sort(spans);
+    double until = spans[0].first;
+    for (const auto& [start, end] : spans) {
+      sum += std::max(0.0, end - std::max(start, until));
+      until = std::max(until, end);
+    }
+  }
+  return sum;
+}
+
+std::vector<SummaryRow> summarise(std::span<const ResultSet> sets) {
+  std::vector<std::vector<Results>> all;
+  for (const ResultSet& set : sets) all.push_back(cells_of(set));
+  const auto full_of = [&](size_t own, const std::string& task) -> const Results* {
+    const auto in = [&](size_t set) -> const Results* {
+      const auto found = std::ranges::find_if(all[set], [&](const Results& c) { return is_full(c) && c[0]->item.task == task; });
+      return found == all[set].end() ? nullptr : &*found;
+    };
+    if (const Results* full = in(own)) return full;
+    for (size_t set = 0; set < all.size(); ++set) {
+      if (const Results* full = in(set)) return full;
+    }
+    return nullptr;
+  };
+  std::vector<SummaryRow> rows;
+  for (size_t set = 0; set < all.size(); ++set) {
+    for (const Results& cell : all[set]) {
+      rows.push_back(summarise_cell(cell));
+      rows.back().set = sets[set].name;
+      if (const Results* full = full_of(set, cell[0]->item.task); full && full != &cell) rows.back().paired = compare(cell, *full);
+    }
+  }
+  return rows;
+}
+
+}  // namespace vase::eval

@@ -1,0 +1,68 @@
+// `vase eval grade`.
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli_fixture.h"
+
+namespace vase {
+namespace {
+
+using nlohmann::json;
+
+class EvalGrade : public testing::Test {
+ protected:
+  ~EvalGrade() override { std::remove(pairs_.c_str()); }
+
+  Outcome grade(const std::string& lines, const std::string& flags = "") {
+    std::ofstream(pairs_) << lines;
+    return vase("eval grade --pairs " + pairs_ + " " + flags);
+  }
+
+  void expect_error(const Outcome& o, int code, const std::string& word) {
+    EXPECT_EQ(o.code, code) << o.err;
+    EXPECT_NE(o.err.find(word), std::string::npos) << o.err;
+  }
+
+  const std::string pairs_ = test::temporary_path(".jsonl");
+};
+
+TEST_F(EvalGrade, ComparesAnswersAndCompletions) {
+  const Outcome o = grade(R"({"given": "0.5", "expected": "\\frac12"}
+
+{"completion": "So it is \\boxed{7}.", "expected": "7"}
+{"completion": "I do not know", "expected": "7"}
+{"given": "8", "expected": "7"}
+)");
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out, "different: no answer, expected: '7'\ndifferent: '8', expected: '7'\n2 of 4 are the same\n");
+}
+
+TEST_F(EvalGrade, PrintsALinePerPair) {
+  const Outcome o = grade("{\"given\": \"(C)\", \"expected\": \"C\"}\n{\"completion\": \"no\", \"expected\": \"C\"}\n", "--kind choice --json");
+  EXPECT_EQ(o.code, 0) << o.err;
+  std::istringstream lines(o.out);
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(json::parse(line), (json{{"given", "(C)"}, {"expected", "C"}, {"same", true}}));
+  std::getline(lines, line);
+  EXPECT_EQ(json::parse(line), (json{{"given", nullptr}, {"expected", "C"}, {"same", false}}));
+}
+
+TEST_F(EvalGrade, NamesTheLineThatIsNoPair) {
+  const std::string good = "{\"given\": \"1\", \"expected\": \"1\"}\n";
+  expect_error(grade(good + "{\"given\": \"1\"}\n"), 1, pairs_ + ":2: \"expected\"");
+  expect_error(grade(good + "\n{\"given\": 1, \"expected\": \"1\"}\n"), 1, pairs_ + ":3: \"given\"");
+  expect_error(grade("[1]\n"), 1, ":1: not a JSON object");
+  expect_error(grade(""), 1, "holds no pairs");
+  expect_error(vase("eval grade --pairs /nowhere.jsonl"), 1, "/nowhere.jsonl");
+  expect_error(vase("eval grade"), 2, "--pairs");
+  expect_error(grade(good, "--kind letters"), 2, "letters");
+  expect_error(grade(good, "--kind choice --grader math-verify"), 2, "--kind choice");
+}
+
+TEST_F(EvalGrade, SaysHowToGetMathVerify) {
+  expect_error(grade("{\"given\": \"1\", \"expected\": \"1\"}\n", "--grader math-verify --python /nowhere/python3"), 1, "pip install");
+}
+
+}  // namespace
+}  // namespace vase

@@ -1,0 +1,320 @@
+// `vase eval run`, `show` and `merge` as a user meets them: kills, interrupts, resuming, bad input.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "cli/cli_fixture.h"
+
+namespace vase {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+// `vase <arguments>` beside the test, its output thrown away.
+class Background {
+ public:
+  explicit Background(const std::string& arguments) : child_(fork()) {
+    if (child_ != 0) return;
+    const int null = open("/dev/null", O_RDWR);
+    for (const int stream : {0, 1, 2}) dup2(null, stream);
+    execl("/bin/sh", "sh", "-c", ("exec " VASE_BINARY " " + arguments).c_str(), nullptr);
+    _exit(127);
+  }
+  ~Background() {
+    if (child_ > 0) end(SIGKILL);
+  }
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+
+  bool running() {
+    if (child_ > 0 && waitpid(child_, &status_, WNOHANG) == child_) child_ = -1;
+    return child_ > 0;
+  }
+  void pause() const { kill(child_, SIGSTOP); }
+  // Sends the signal; the exit code, or minus the signal that ended it.
+  int end(int signal) {
+    if (running()) {
+      kill(child_, signal);
+      waitpid(child_, &status_, 0);
+      child_ = -1;
+    }
+    return WIFEXITED(status_) ? WEXITSTATUS(status_) : -WTERMSIG(status_);
+  }
+
+ private:
+  pid_t child_;
+  int status_ = 0;
+};
+
+class CliEvalRun : public Cli {
+ protected:
+  CliEvalRun() {
+    fs::create_directory(folder_);
+    std::ofstream out(problems_);
+    for (int i = 0; i < 5; ++i) {
+      out << json({{"id", "p" + std::to_string(i)}, {"problem", "How many? " + std::to_string(i)}, {"answer", "7"}}).dump() << "\n";
+    }
+  }
+  ~CliEvalRun() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  // A random model, evicting: what it writes depends on every seed.
+  std::string random_run(const std::string& out, const std::string& flags = "", int samples = 3) const {
+    return "eval run --threads 1 --model " + random_.path() + " --task jsonl=" + problems_ +
+           " --policy full --policy vase-attnv --kv-budget 48 --kv-buffer 8 --max-tokens 150 --sequences 3 --samples " +
+           std::to_string(samples) + " --out " + path(out) + " " + flags;
+  }
+  // A model that says "\boxed{7}" and ends.
+  std::string right_run(const std::string& out, const std::string& flags = "") const {
+    return "eval run --threads 1 --model " + right_.path() + " --task jsonl=" + problems_ + " --greedy --max-tokens 50 --out " +
+           path(out) + " " + flags;
+  }
+
+  // The lines of a results file by their key, without what differs from one time to the next.
+  std::map<std::string, json> lines(const std::string& out) const {
+    std::map<std::string, json> all;
+    std::ifstream in(path(out) + "/results.jsonl");
+    for (std::string text; std::getline(in, text);) {
+      json line = json::parse(text);
+      line.erase("timing");
+      std::ostringstream key;
+      key << line["id"] << line["policy"] << line["budget"] << line["run"] << line["sample"];
+      EXPECT_TRUE(all.emplace(key.str(), line).second) << key.str() << " comes twice";
+    }
+    return all;
+  }
+  size_t line_count(const std::string& out) const {
+    const std::string text = contents(path(out) + "/results.jsonl");
+    return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+  // Waits until the file has so many lines or the process is over.
+  void wait_for_lines(Background& process, const std::string& out, size_t count) const {
+    while (process.running() && line_count(out) < count) std::this_thread::sleep_for(milliseconds(1));
+  }
+
+  const std::string folder_ = test::temporary_path(".eval"), problems_ = folder_ + "/problems.jsonl";
+  test::TinyModel random_{{.context = 1024}};
+  test::TinyModel right_{{.embedding = 512, .cycle = {'\\', 'b', 'o', 'x', 'e', 'd', '{', '7', '}', test::kImEnd}}};
+};
+
+TEST_F(CliEvalRun, TenKillsChangeNothing) {
+  constexpr int kSamples = 8;
+  const Outcome whole = vase(random_run("whole", "", kSamples));
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const std::map<std::string, json> expected = lines("whole");
+  ASSERT_EQ(expected.size(), 5u * kSamples * 2);
+
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int kills = 0; kills < 10; ++kills) {
+    Background process(random_run("killed", "", kSamples));
+    // Up to three lines further and a random moment after that, so that there is work left for ten kills.
+    wait_for_lines(process, "killed", line_count("killed") + random() % 4);
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 20000));
+    ASSERT_TRUE(process.running()) << "finished before kill " << kills;
+    EXPECT_EQ(process.end(SIGKILL), -SIGKILL);
+  }
+  EXPECT_LT(line_count("killed"), expected.size());
+  const Outcome last = vase(random_run("killed", "", kSamples));
+  EXPECT_EQ(last.code, 0) << last.err;
+  EXPECT_EQ(lines("killed"), expected);
+}
+
+TEST_F(CliEvalRun, NeitherBatchNorOrderNorThreadsMatter) {
+  ASSERT_EQ(vase(random_run("three")).code, 0);
+  std::string other = random_run("one");
+  other.replace(other.find("--sequences 3"), 13, "--sequences 1");
+  other.replace(other.find("--threads 1"), 11, "--threads 2");
+  ASSERT_EQ(vase(other).code, 0);
+  EXPECT_EQ(lines("one"), lines("three"));
+}
+
+TEST_F(CliEvalRun, ATornLineIsGeneratedAgain) {
+  ASSERT_EQ(vase(random_run("out")).code, 0);
+  const std::map<std::string, json> expected = lines("out");
+  fs::resize_file(path("out/results.jsonl"), fs::file_size(path("out/results.jsonl")) - 40);
+  const Outcome o = vase(random_run("out"));
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.err.find("was torn"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("29 texts are there already"), std::string::npos) << o.err;
+  EXPECT_EQ(lines("out"), expected);
+}
+
+TEST_F(CliEvalRun, AFinishedRunIsOnlyShown) {
+  const Outcome first = vase(right_run("out"));
+  ASSERT_EQ(first.code, 0) << first.err;
+  const std::string before = contents(path("out/results.jsonl"));
+  const Outcome again = vase(right_run("out")), shown = vase("eval show " + path("out"));
+  EXPECT_EQ(again.out, first.out);
+  EXPECT_EQ(shown.out, first.out);
+  EXPECT_EQ(contents(path("out/results.jsonl")), before);
+}
+
+TEST_F(CliEvalRun, TheTableAndItsJson) {
+  const Outcome o = vase(right_run("out", "--policy full --policy random --kv-budget 40 --kv-buffer 8"));
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find("| problems | full | - | 5 | 5 | 100.0 ± 0.0 |"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("| problems | random | 40 | 5 | 5 | 100.0 ± 0.0 |  | 100.0 | +0.0 [+0.0, +0.0] | 1 |"), std::string::npos) << o.out;
+  const json shown = json::parse(vase("eval show --json " + path("out")).out);
+  EXPECT_EQ(shown["folders"][0]["complete"], true);
+  ASSERT_EQ(shown["rows"].size(), 2u);
+  EXPECT_EQ(shown["rows"][0]["pass_at_1"], 1.0);
+  EXPECT_EQ(shown["rows"][0]["strict"], 1.0);
+  EXPECT_EQ(shown["rows"][0]["generated_tokens_mean"], 10.0);
+  EXPECT_TRUE(shown["rows"][0]["against_full"].is_null());
+  EXPECT_EQ(shown["rows"][1]["against_full"]["problems"], 5);
+  EXPECT_GT(shown["rows"][1]["kv_bytes"].get<uint64_t>(), 0u);
+}
+
+TEST_F(CliEvalRun, LinesAreRecordedGenerations) {
+  ASSERT_EQ(vase(right_run("out", "--problems 1")).code, 0);
+  const json line = json::parse(contents(path("out/results.jsonl")));
+  EXPECT_EQ(line["text"], "\\boxed{7}");
+  EXPECT_EQ(line["extracted"], "7");
+  EXPECT_EQ(line["finish"], "eos");
+  const Outcome kl = vase("eval kl --threads 1 --model " + right_.path() + " --text " + path("out/results.jsonl") +
+                          " --policy random --kv-budget 24 --kv-buffer 8");
+  EXPECT_EQ(kl.code, 0) << kl.err;
+  EXPECT_NE(kl.out.find("| random | 24 |"), std::string::npos) << kl.out;
+}
+
+TEST_F(CliEvalRun, ShardsMergeToTheWhole) {
+  ASSERT_EQ(vase(random_run("whole")).code, 0);
+  for (const std::string i : {"1", "2"}) ASSERT_EQ(vase(random_run("part" + i, "--shard " + i + "/2")).code, 0);
+  EXPECT_EQ(lines("part1").size() + lines("part2").size(), 30u);
+  const Outcome o = vase("eval merge " + path("merged") + " " + path("part2") + " " + path("part1"));
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.err.find("30 of 30 texts"), std::string::npos) << o.err;
+  EXPECT_EQ(lines("merged"), lines("whole"));
+  // It is a folder like any other, down to going on in it.
+  EXPECT_EQ(vase(random_run("merged")).code, 0);
+  expect_usage_error(vase("eval merge " + path("merged") + " " + path("part1")), {"merged", "not an empty folder"});
+  ASSERT_EQ(vase(right_run("other")).code, 0);
+  expect_usage_error(vase("eval merge " + path("new") + " " + path("part1") + " " + path("other")), {"another configuration"});
+  EXPECT_FALSE(fs::exists(path("new")));
+}
+
+TEST_F(CliEvalRun, AnotherConfigurationIsRefused) {
+  ASSERT_EQ(vase(right_run("out")).code, 0);
+  const std::string before = contents(path("out/results.jsonl"));
+  for (const std::string flags : {"--kv-type f32", "--system x", "--policy random", "--seed 5", "--instruction ' Go.'", "--problems 3"}) {
+    expect_usage_error(vase(right_run("out", flags)), {"another configuration", "in this run and"});
+  }
+  EXPECT_EQ(contents(path("out/results.jsonl")), before);
+}
+
+TEST_F(CliEvalRun, TwoRunsDoNotShareAFolder) {
+  Background first(random_run("out"));
+  wait_for_lines(first, "out", 1);
+  ASSERT_TRUE(first.running());
+  first.pause();
+  const Outcome second = vase(random_run("out"));
+  EXPECT_EQ(second.code, 1);
+  EXPECT_NE(second.err.find("another process is writing"), std::string::npos) << second.err;
+}
+
+TEST_F(CliEvalRun, AnInterruptKeepsWhatIsFinished) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Background process(random_run("out"));
+    wait_for_lines(process, "out", line_count("out") + 2);
+    ASSERT_TRUE(process.running());
+    EXPECT_EQ(process.end(signal), 130);
+    EXPECT_GE(lines("out").size(), 2u);
+  }
+  const Outcome shown = vase("eval show " + path("out"));
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_NE(shown.out.find(" of 30 texts."), std::string::npos) << shown.out;
+  EXPECT_EQ(vase(random_run("out")).code, 0);
+  ASSERT_EQ(vase(random_run("whole")).code, 0);
+  EXPECT_EQ(lines("out"), lines("whole"));
+}
+
+TEST_F(CliEvalRun, BadFlagsAreRefusedBeforeAnythingBegins) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
+      {"--samples 3", {"--samples", "the same text"}},
+      {"--temperature 1", {"--greedy"}},
+      {"--seed -1", {"--seed"}},
+      {"--shard 3/2", {"--shard", "allowed"}},
+      {"--shard 2", {"--shard", "i/n"}},
+      {"--shard 0/2", {"--shard", "allowed"}},
+      {"--policy vase-attn", {"vase-attnv"}},
+      {"--policy random --policy random", {"random", "twice"}},
+      {"--policy random --kv-budget 64 --kv-budget 64", {"64", "twice"}},
+      {"--policy random --kv-budget 3", {"3"}},
+      {"--task chain:step=4", {"step"}},
+      {"--task gsm9k=" + problems_, {"gsm9k", "gsm8k"}},
+      {"--task jsonl=" + problems_, {"problems", "name"}},
+      {"--ids " + problems_, {"--ids", "no task has"}},
+      {"--raw --system x", {"--system", "--raw"}},
+      {"--grader me", {"--grader", "math-verify"}},
+      {"--server http://127.0.0.1:1 --server-model m", {"--server", "--model"}},
+      {"--server-model m", {"--server-model", "--server"}},
+  };
+  for (const auto& [flags, words] : cases) {
+    expect_usage_error(vase(right_run("out", flags)), words);
+    EXPECT_FALSE(fs::exists(path("out"))) << flags;
+  }
+  const std::string task = " --task jsonl=" + problems_ + " --out " + path("out");
+  expect_usage_error(vase("eval run" + task), {"--model", "--server"});
+  expect_usage_error(vase("eval run --server http://127.0.0.1:1" + task), {"--server-model"});
+  const std::string server = "eval run --server http://127.0.0.1:1 --server-model m" + task;
+  expect_usage_error(vase(server + " --policy random"), {"--policy does nothing with --server"});
+  expect_usage_error(vase(server + " --api-key-env VASE_NO_SUCH_VARIABLE"), {"VASE_NO_SUCH_VARIABLE", "not set"});
+  const Outcome unreachable = vase(server);
+  EXPECT_EQ(unreachable.code, 1);
+  EXPECT_NE(unreachable.err.find("the server at http://127.0.0.1:1: the connection failed"), std::string::npos) << unreachable.err;
+  EXPECT_FALSE(fs::exists(path("out")));
+}
+
+TEST_F(CliEvalRun, BadDataIsNamedWithFileAndLine) {
+  const auto with = [&](const std::string& data) {
+    std::ofstream(path("bad.jsonl")) << data;
+    const Outcome o = vase("eval run --model " + right_.path() + " --task jsonl=" + path("bad.jsonl") + " --out " + path("out"));
+    EXPECT_EQ(o.code, 1) << o.err;
+    EXPECT_FALSE(fs::exists(path("out")));
+    return o.err;
+  };
+  const std::string good = R"({"id": "x", "problem": "p", "answer": "1"})" "\n";
+  EXPECT_NE(with(good + "{\n").find("bad.jsonl:2"), std::string::npos);
+  EXPECT_NE(with(good + R"({"id": "y", "problem": "p"})").find("bad.jsonl:2"), std::string::npos);
+  EXPECT_NE(with(good + good).find("bad.jsonl:2"), std::string::npos);
+  EXPECT_NE(with(good + R"({"id": "y", "problem": "p", "answer": "\\frac{1"})").find("bad.jsonl:2, problem y"), std::string::npos);
+  EXPECT_NE(with("").find("bad.jsonl"), std::string::npos);
+  const Outcome missing = vase("eval run --model " + right_.path() + " --task jsonl=/nowhere.jsonl --out " + path("out"));
+  EXPECT_NE(missing.err.find("/nowhere.jsonl"), std::string::npos) << missing.err;
+}
+
+TEST_F(CliEvalRun, AFullDiskIsAnErrorAndLosesNothing) {
+  const std::string arguments = random_run("out");
+  const Outcome o = vase(arguments, "ulimit -f 20; ");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find("results.jsonl: File too large"), std::string::npos) << o.err;
+  EXPECT_GT(line_count("out"), 0u);
+  EXPECT_EQ(contents(path("out/results.jsonl")).back(), '\n');
+  EXPECT_EQ(vase(arguments).code, 0);
+  EXPECT_EQ(lines("out").size(), 30u);
+}
+
+TEST_F(CliEvalRun, ShowRefusesWhatHoldsNoResults) {
+  const Outcome none = vase("eval show " + folder_);
+  EXPECT_EQ(none.code, 1);
+  EXPECT_NE(none.err.find("holds no results"), std::string::npos) << none.err;
+  ASSERT_EQ(vase(right_run("out")).code, 0);
+  expect_usage_error(vase("eval show " + path("out") + " " + path("out")), {"given twice"});
+}
+
+}  // namespace
+}  // namespace vase

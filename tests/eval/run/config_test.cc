@@ -1,0 +1,114 @@
+// The hash of a configuration: what shapes results changes it, and nothing else does.
+#include "eval/run/config.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+
+#include "run_helpers.h"
+
+namespace vase::eval {
+namespace {
+
+struct Setup {
+  Generator generator{.model = "0123456789abcdef", .name = "tiny", .server = {}, .build = "1"};
+  RunPlan plan;
+  GenerationOptions options;
+  std::string grader = "own";
+  std::vector<std::string> command = {"--task", "x"};
+
+  Setup() {
+    plan.sources.push_back(source("a", 3));
+    plan.cells = {cell("full", 0), cell("vase-attnv", 128)};
+  }
+  nlohmann::json json() const { return config_json(generator, plan, options, grader, command); }
+  std::string hash() const { return json()["hash"]; }
+};
+
+TEST(Config, WhatShapesResultsChangesTheHash) {
+  const std::string before = Setup().hash();
+  const std::vector<std::function<void(Setup&)>> changes = {
+      [](Setup& s) { s.generator.model = "fedcba9876543210"; },
+      [](Setup& s) { s.generator.build = "2"; },
+      [](Setup& s) { s.plan.sources[0].task.instruction = " Stop."; },
+      [](Setup& s) { s.plan.sources[0].task.problems[1].problem += "?"; },
+      [](Setup& s) { s.plan.sources[0].task.problems[1].answer = "9"; },
+      [](Setup& s) { s.plan.sources[0].task.problems.pop_back(); },
+      [](Setup& s) { s.plan.cells.pop_back(); },
+      [](Setup& s) { s.plan.cells[1].budget = 64; },
+      [](Setup& s) { s.plan.cells[1].policy = Policy::parse("vase-dkv"); },
+      [](Setup& s) { s.plan.samples = 2; },
+      [](Setup& s) { s.plan.seeds = 2; },
+      [](Setup& s) { s.plan.seed = 1; },
+      [](Setup& s) { s.plan.evict_seed = 1; },
+      [](Setup& s) { s.options.cache.buffer = 16; },
+      [](Setup& s) { s.options.cache.period = 16; },
+      [](Setup& s) { s.options.cache.key_type = RowType::kF32; },
+      [](Setup& s) { s.options.cache.value_type = RowType::kQ8_0; },
+      [](Setup& s) { s.options.cache.prefill = Prefill::kDense; },
+      [](Setup& s) { s.options.cache.trigger = Trigger::kParity; },
+      [](Setup& s) { s.options.cache.positions = Positions::kCache; },
+      [](Setup& s) { s.options.cache.layer_budgets = LayerBudgets::kPyramid; },
+      [](Setup& s) { s.options.cache.stagger = false; },
+      [](Setup& s) { s.options.cache.context = 100; },
+      [](Setup& s) { s.options.engine.path = AttentionPath::kReference; },
+      [](Setup& s) { s.options.session.sampling.temperature = 0; },
+      [](Setup& s) { s.options.session.sampling.top_k = 20; },
+      [](Setup& s) { s.options.session.sampling.top_p = 0.9f; },
+      [](Setup& s) { s.options.session.sampling.min_p = 0.1f; },
+      [](Setup& s) { s.options.session.max_tokens = 7; },
+      [](Setup& s) { s.options.session.stops = {"x"}; },
+      [](Setup& s) { s.options.system = "be brief"; },
+      [](Setup& s) { s.options.raw = true; },
+      [](Setup& s) { s.grader = "math-verify"; },
+  };
+  for (size_t i = 0; i < changes.size(); ++i) {
+    Setup changed;
+    changes[i](changed);
+    EXPECT_NE(changed.hash(), before) << "change " << i;
+  }
+}
+
+TEST(Config, WhatChangesTheTimeAloneDoesNot) {
+  Setup other;
+  other.options.engine.sequences = 16;
+  other.options.engine.threads = 3;
+  other.options.engine.chunk = 17;
+  other.plan.shards = 4;
+  other.plan.shard = 2;
+  other.plan.sources[0].path = "/somewhere/else.jsonl";
+  other.command = {"--task", "y"};
+  EXPECT_EQ(other.hash(), Setup().hash());
+  EXPECT_EQ(other.json()["items"], Setup().json()["items"]);
+}
+
+TEST(Config, FilesThatAPolicyReadsCountWithWhatTheyHold) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "stats";
+  // Only the text matters here; a policy that could be parsed would need a real file.
+  class Named final : public Scorer {
+   public:
+    explicit Named(std::string text) : text_(std::move(text)) {}
+    void score(const HeadView&, RandomDraws&, PolicyScratch&, std::span<float>) const override {}
+    std::string text() const override { return text_; }
+
+   private:
+    std::string text_;
+  };
+  Setup setup;
+  setup.plan.cells[1].policy = Policy::parse("snapkv").with_scorer(std::make_shared<Named>("mine:stats=" + path));
+  std::ofstream(path) << "one";
+  const std::string before = setup.hash();
+  EXPECT_EQ(setup.hash(), before);
+  std::ofstream(path) << "two";
+  EXPECT_NE(setup.hash(), before);
+}
+
+TEST(Config, FloatsKeepTheirDigits) {
+  EXPECT_EQ(shortest(0.6f), 0.6);
+  EXPECT_EQ(Setup().json()["config"]["sampling"]["top_p"].dump(), "0.95");
+}
+
+}  // namespace
+}  // namespace vase::eval

@@ -1,0 +1,88 @@
+// From a text to a grade, and answers that no text could match.
+#include "eval/run/grade.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "run_helpers.h"
+#include "vase/error.h"
+
+namespace vase::eval {
+namespace {
+
+Result graded(const std::string& text, const std::string& finish = "eos") {
+  const Source s = source("a", 6);
+  const Planned planned{.item = {}, .task = &s.task, .problem = &s.task.problems[5]};
+  Result r;
+  r.finish = finish;
+  Grader grader({});
+  grade(r, {.text = text}, planned, grader);
+  return r;
+}
+
+TEST(Grade, ARightTextIsRight) {
+  const Result r = graded("so it is \\boxed{5.0}");
+  EXPECT_TRUE(r.right);
+  EXPECT_EQ(r.extracted, "5.0");
+  EXPECT_EQ(r.label, "ok");
+}
+
+TEST(Grade, AWrongOneIsNot) { EXPECT_FALSE(graded("\\boxed{6}").right); }
+
+TEST(Grade, WithoutAnAnswerNothingIsRight) {
+  const Result r = graded("I wonder", "length");
+  EXPECT_FALSE(r.right);
+  EXPECT_EQ(r.extracted, std::nullopt);
+  EXPECT_EQ(r.label, "truncated");
+}
+
+std::string refusal(const Source& one) {
+  RunPlan plan;
+  plan.sources.push_back(one);
+  Grader grader({});
+  try {
+    check_answers(plan, grader);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kCorrupt);
+    return e.what();
+  }
+  return "";
+}
+
+TEST(CheckAnswers, WhatTheGraderCannotReadIsNamedWithItsLine) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "mine.jsonl";
+  std::ofstream(path) << R"({"id": "x", "problem": "p", "answer": "\\frac{1}{2}"})" << "\n"
+                      << R"({"id": "y", "problem": "q", "answer": "\\frac{1"})" << "\n";
+  const std::string message = refusal(open_source("jsonl=" + path, 1, 0));
+  EXPECT_NE(message.find(path + ":2, problem y: the grader own cannot read the answer '\\frac{1'"), std::string::npos) << message;
+}
+
+TEST(CheckAnswers, GoodOnesPassAndProgramsHaveNone) {
+  EXPECT_EQ(refusal(source("a", 6)), "");
+  Source code = source("c", 1, AnswerKind::kCode);
+  code.task.problems[0].answer = "";
+  EXPECT_EQ(refusal(code), "");
+}
+
+TEST(Grade, ProgramsAreRunOnTheirTestsIfThatIsAllowed) {
+  Source s = source("c", 1, AnswerKind::kCode);
+  Problem& problem = s.task.problems[0];
+  problem.tests = nlohmann::json({{"function", ""},
+                                  {"public", R"([{"input": "3\n", "output": "9\n", "testtype": "stdin"}])"},
+                                  {"private", ""}})
+                      .dump();
+  EXPECT_THROW(Grader({}).right("print(9)", problem, AnswerKind::kCode), Error);
+  std::optional<Grader> grader;
+  try {
+    grader.emplace(GraderOptions{.run_code = true});
+  } catch (const Error& e) {
+    GTEST_SKIP() << "programs cannot be run here: " << e.what();
+  }
+  EXPECT_TRUE(grader->right("print(int(input()) ** 2)", problem, AnswerKind::kCode));
+  EXPECT_FALSE(grader->right("print(int(input()) + 2)", problem, AnswerKind::kCode));
+}
+
+}  // namespace
+}  // namespace vase::eval

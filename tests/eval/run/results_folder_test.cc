@@ -1,0 +1,175 @@
+// The folder of a run: it grows by whole lines, survives what a kill leaves, and belongs to one configuration and one process.
+#include "eval/run/results_folder.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "eval/run/results_file.h"
+#include "run_helpers.h"
+#include "vase/error.h"
+
+namespace vase::eval {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+json config(const std::string& hash = "1", double temperature = 0.5) {
+  return {{"hash", hash},
+          {"config",
+           {{"tasks", json::array({{{"name", "t"}}})},
+            {"cells", json::array({{{"policy", "full"}, {"budget", 0u}}})},
+            {"temperature", temperature}}},
+          {"items", 4u},
+          {"command", {"--task", "t"}}};
+}
+
+class Folder : public testing::Test {
+ protected:
+  TemporaryFolder parent_;
+  const std::string path_ = parent_ / "run", file_ = path_ + "/results.jsonl";
+
+  void append(const std::string& id) { ResultsFolder(path_, config()).append(result("full", 0, id, true), {.text = "text of " + id}); }
+  // The message of the error that opening the folder throws.
+  std::string refusal(const json& own, ErrorCode code) const {
+    try {
+      ResultsFolder folder(path_, own);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), code) << e.what();
+      return e.what();
+    }
+    ADD_FAILURE() << "not refused";
+    return "";
+  }
+};
+
+TEST_F(Folder, LinesComeBackAsTheyWereWritten) {
+  Result one = result("vase-attnv", 128, "p \"1\"\n", false, 3, 2);
+  one.item.seed = 18446744073709551615u;
+  one.item.evict_seed = 7;
+  one.extracted.reset();
+  one.evicted = 1234567890123;
+  one.kv_bytes = 99;
+  ResultsFolder(path_, config()).append(one, {.prompt = "q", .prompt_ids = {1, 2}, .text = "a\nb", .tokens = {3}});
+  const ResultsFolder again(path_, config());
+  ASSERT_EQ(again.results().size(), 1u);
+  const Result& back = again.results()[0];
+  EXPECT_EQ(back.item.key(), one.item.key());
+  EXPECT_EQ(back.item.seed, one.item.seed);
+  EXPECT_EQ(back.item.evict_seed, one.item.evict_seed);
+  EXPECT_EQ(back.extracted, std::nullopt);
+  EXPECT_EQ(back.evicted, one.evicted);
+  EXPECT_EQ(back.kv_bytes, one.kv_bytes);
+  EXPECT_EQ(back.timing.process, "x");
+  EXPECT_TRUE(again.has(one.item));
+  one.item.sample = 4;
+  EXPECT_FALSE(again.has(one.item));
+  const json line = json::parse(content_of(file_));
+  EXPECT_EQ(line["text"], "a\nb");
+  EXPECT_EQ(line["tokens"], (std::vector<int>{3}));
+}
+
+TEST_F(Folder, ATornLastLineIsCutOff) {
+  append("a");
+  const std::string before = content_of(file_);
+  append("b");
+  const std::string both = content_of(file_);
+  for (const size_t left : {both.size() - 1, both.size() - 20, before.size() + 1}) {
+    fs::resize_file(file_, left);
+    const ResultsFolder folder(path_, config());
+    EXPECT_EQ(folder.results().size(), 1u);
+    EXPECT_EQ(folder.torn(), left - before.size());
+    EXPECT_EQ(content_of(file_), before);
+    std::ofstream(file_) << both;
+  }
+  append("c");
+  EXPECT_EQ(ResultsFolder(path_, config()).results().size(), 3u);
+}
+
+TEST_F(Folder, ALastLineThatIsNoJsonIsTornAsWell) {
+  append("a");
+  const std::string before = content_of(file_);
+  std::ofstream(file_, std::ios::app) << std::string(50, '\0') << "\n";
+  const ResultsFolder folder(path_, config());
+  EXPECT_EQ(folder.results().size(), 1u);
+  EXPECT_EQ(content_of(file_), before);
+}
+
+TEST_F(Folder, DamageInTheMiddleIsNamedWithItsLine) {
+  append("a");
+  const std::string line = content_of(file_);
+  std::ofstream(file_) << line << "{\"task\":\n" << line;
+  EXPECT_NE(refusal(config(), ErrorCode::kCorrupt).find("results.jsonl:2: not valid JSON"), std::string::npos);
+  std::ofstream(file_) << line << "{\"task\": 5}\n";
+  EXPECT_NE(refusal(config(), ErrorCode::kCorrupt).find("results.jsonl:2: \"task\" is missing"), std::string::npos);
+  std::ofstream(file_) << line << line;
+  EXPECT_NE(refusal(config(), ErrorCode::kCorrupt).find("results.jsonl:2: a of t, full, run 0, sample 0 comes twice"), std::string::npos);
+}
+
+TEST_F(Folder, AnotherConfigurationIsRefusedWithWhatDiffers) {
+  append("a");
+  const std::string before = content_of(file_);
+  const std::string message = refusal(config("2", 0.75), ErrorCode::kUsage);
+  EXPECT_NE(message.find("temperature is 0.75 in this run and 0.5 in the folder " + path_), std::string::npos) << message;
+  EXPECT_EQ(content_of(file_), before);
+}
+
+TEST_F(Folder, OtherThingsAreLeftAlone) {
+  fs::create_directory(path_);
+  std::ofstream(path_ + "/thesis.tex") << "dear";
+  EXPECT_NE(refusal(config(), ErrorCode::kUsage).find("thesis.tex"), std::string::npos);
+  EXPECT_EQ(std::distance(fs::directory_iterator(path_), {}), 1);
+  fs::remove_all(path_);
+  std::ofstream(path_) << "a file";
+  EXPECT_NE(refusal(config(), ErrorCode::kUsage).find("is a file"), std::string::npos);
+}
+
+TEST_F(Folder, ResultsWithoutAConfigurationAreRefused) {
+  append("a");
+  fs::remove(path_ + "/config.json");
+  EXPECT_NE(refusal(config(), ErrorCode::kCorrupt).find("config.json"), std::string::npos);
+  std::ofstream(path_ + "/config.json") << "{\"hash\": 1}";
+  EXPECT_NE(refusal(config(), ErrorCode::kCorrupt).find("config.json: not a configuration"), std::string::npos);
+}
+
+TEST_F(Folder, WhatAKillLeftBeforeTheConfigurationIsNoHindrance) {
+  fs::create_directory(path_);
+  std::ofstream(path_ + "/config.json.part77") << "{";
+  std::ofstream file(file_);
+  EXPECT_TRUE(ResultsFolder(path_, config()).results().empty());
+  EXPECT_EQ(read_config(path_), config());
+}
+
+TEST_F(Folder, OneProcessAtATime) {
+  ResultsFolder first(path_, config());
+  EXPECT_NE(refusal(config(), ErrorCode::kResource).find("another process"), std::string::npos);
+}
+
+// A lock that outlived its process would stop everyone.
+TEST_F(Folder, AKilledProcessLeavesNoLock) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const ResultsFolder held(path_, config());
+    [[maybe_unused]] const ssize_t written = write(ready[1], "x", 1);
+    pause();
+    _exit(0);
+  }
+  char byte;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  EXPECT_NE(refusal(config(), ErrorCode::kResource), "");
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(ResultsFolder(path_, config()).results().empty());
+  close(ready[0]);
+  close(ready[1]);
+}
+
+}  // namespace
+}  // namespace vase::eval

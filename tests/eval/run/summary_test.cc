@@ -1,0 +1,157 @@
+// Tables: every number worked out by hand.
+#include "eval/run/summary.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "run_helpers.h"
+
+namespace vase::eval {
+namespace {
+
+using nlohmann::json;
+
+ResultSet set_of(const std::string& name, const std::vector<std::pair<std::string, int>>& cells, std::vector<Result> results) {
+  json list = json::array();
+  for (const auto& [policy, budget] : cells) list.push_back({{"policy", policy}, {"budget", budget}});
+  return {name, {{"hash", "1"}, {"config", {{"tasks", json::array({{{"name", "t"}}})}, {"cells", list}}}, {"items", 9}}, std::move(results)};
+}
+
+// Two problems, two samples: full gets a right twice and b once; the policy a once and b never.
+ResultSet two_problems() {
+  return set_of("d", {{"full", 0}, {"p", 50}},
+                {result("full", 0, "a", true, 0), result("full", 0, "a", true, 1), result("full", 0, "b", true, 0),
+                 result("full", 0, "b", false, 1), result("p", 50, "a", true, 0), result("p", 50, "a", false, 1),
+                 result("p", 50, "b", false, 0), result("p", 50, "b", false, 1)});
+}
+
+std::vector<SummaryRow> rows_of(const ResultSet& set) { return summarise({&set, 1}); }
+
+TEST(Summary, PassAt1IsOverProblems) {
+  const std::vector<SummaryRow> rows = rows_of(two_problems());
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].policy, "full");
+  EXPECT_EQ(rows[0].problems, 2);
+  EXPECT_EQ(rows[0].items, 4);
+  EXPECT_DOUBLE_EQ(rows[0].pass, 0.75);         // (1 + 0.5) / 2
+  EXPECT_DOUBLE_EQ(rows[0].pass_error, 0.25);   // sd of {1, 0.5} = 0.5 / sqrt 2, over sqrt 2
+  EXPECT_EQ(rows[0].runs, 2);
+  EXPECT_DOUBLE_EQ(rows[0].lowest, 0.5);        // sample 1: a alone
+  EXPECT_DOUBLE_EQ(rows[0].highest, 1);
+}
+
+TEST(Summary, PairsAreTheSameItems) {
+  const std::vector<SummaryRow> rows = rows_of(two_problems());
+  EXPECT_FALSE(rows[0].paired);
+  ASSERT_TRUE(rows[1].paired);
+  const Paired& p = *rows[1].paired;
+  EXPECT_EQ(p.problems, 2);
+  EXPECT_DOUBLE_EQ(p.difference, -0.5);     // a: (0 - 1) / 2, b: (-1 + 0) / 2
+  EXPECT_DOUBLE_EQ(p.interval.low, -0.5);   // both problems differ by as much
+  EXPECT_DOUBLE_EQ(p.interval.high, -0.5);
+  EXPECT_DOUBLE_EQ(p.p, 0.5);               // 2 of 2 worse: 2 / 2^2
+}
+
+TEST(Summary, ItemsThatTheFullCacheLacksAreNotCompared) {
+  ResultSet set = two_problems();
+  std::erase_if(set.results, [](const Result& r) { return r.item.policy == "full" && r.item.sample == 1; });
+  const Paired p = *rows_of(set)[1].paired;
+  EXPECT_DOUBLE_EQ(p.difference, -0.5);  // sample 0 alone: a: 0, b: -1
+  std::erase_if(set.results, [](const Result& r) { return r.item.policy == "full" && r.item.problem_id == "b"; });
+  EXPECT_EQ(rows_of(set)[1].paired->problems, 1);
+}
+
+TEST(Summary, BothCompressionRatios) {
+  ResultSet set = set_of("d", {{"full", 0}, {"p", 50}}, {});
+  for (const auto& [id, tokens] : {std::pair("a", 90), std::pair("b", 290), std::pair("c", 20)}) {
+    Result full = result("full", 0, id, true);
+    full.generated_tokens = tokens;  // and 10 of the prompt: lengths 100, 300, 30
+    set.results.push_back(full);
+    set.results.push_back(result("p", 50, id, true));
+  }
+  const Paired p = *rows_of(set)[1].paired;
+  EXPECT_DOUBLE_EQ(p.item_ratio, (50.0 / 100 + 50.0 / 300 + 1) / 3);  // the third fits whole
+  EXPECT_DOUBLE_EQ(p.mean_ratio, 50 / ((100 + 300 + 30) / 3.0));
+}
+
+TEST(Summary, StrictAccuracyAndFailures) {
+  ResultSet set = set_of("d", {{"p", 50}}, {});
+  for (int i = 0; i < 4; ++i) set.results.push_back(result("p", 50, std::to_string(i), true));
+  set.results[0].finish = "length";  // right, but it did not end
+  set.results[1].label = "loop";
+  set.results[2].label = "garbage";
+  set.results[3].label = "truncated";
+  set.results[3].extracted.reset();
+  set.results[3].right = false;
+  set.results[3].generated_tokens = 190;
+  set.results[2].kv_bytes = 77;
+  const SummaryRow row = rows_of(set)[0];
+  EXPECT_DOUBLE_EQ(row.pass, 0.75);
+  EXPECT_DOUBLE_EQ(row.strict, 0.5);
+  EXPECT_DOUBLE_EQ(row.loop, 0.25);
+  EXPECT_DOUBLE_EQ(row.garbage, 0.25);
+  EXPECT_DOUBLE_EQ(row.truncated, 0.25);
+  EXPECT_DOUBLE_EQ(row.no_answer, 0.25);
+  EXPECT_DOUBLE_EQ(row.mean_tokens, (3 * 90 + 190) / 4.0);
+  EXPECT_EQ(row.most_tokens, 190);
+  EXPECT_EQ(row.kv_bytes, 77u);
+}
+
+TEST(Summary, RunsThatAreNotCompleteAreNoneOfTheirOwn) {
+  ResultSet set = two_problems();
+  set.results.erase(set.results.begin() + 3);  // full, b, sample 1
+  const SummaryRow row = rows_of(set)[0];
+  EXPECT_EQ(row.runs, 1);
+  EXPECT_DOUBLE_EQ(row.lowest, 1);
+  EXPECT_DOUBLE_EQ(row.highest, 1);
+}
+
+TEST(Summary, AFolderWithoutTheFullCacheIsComparedWithTheFirstThatHasIt) {
+  const ResultSet first = two_problems();
+  const ResultSet second = set_of("e", {{"server:x", 0}}, {result("server:x", 0, "a", false), result("server:x", 0, "b", true)});
+  const std::vector<ResultSet> sets = {first, second};
+  const std::vector<SummaryRow> rows = summarise(sets);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[2].set, "e");
+  EXPECT_DOUBLE_EQ(rows[2].paired->difference, -0.5);
+  EXPECT_EQ(summary_table(rows).substr(0, 18), "| folder | task | ");
+}
+
+TEST(BusySeconds, OverlapsCountOnceAndProcessesAddUp) {
+  std::vector<Result> results(5);
+  const auto span = [&](size_t i, const char* process, double start, double seconds) {
+    results[i].timing = {.process = process, .start = start, .seconds = seconds};
+  };
+  span(0, "x", 10, 5);   // 10 to 15
+  span(1, "x", 12, 2);   // within
+  span(2, "x", 14, 4);   // 15 to 18 is new
+  span(3, "x", 30, 1);   // after a pause
+  span(4, "y", 10, 2);   // another machine
+  std::vector<const Result*> list;
+  for (const Result& r : results) list.push_back(&r);
+  EXPECT_DOUBLE_EQ(busy_seconds(list), 5 + 3 + 1 + 2);
+}
+
+TEST(SummaryTable, HasACellForEveryColumn) {
+  const std::string table = summary_table(rows_of(two_problems()));
+  const std::string head = table.substr(0, table.find('\n'));
+  size_t lines = 0;
+  for (size_t from = 0; table[from] == '|'; from = table.find('\n', from) + 1, ++lines) {
+    const std::string line = table.substr(from, table.find('\n', from) - from);
+    EXPECT_EQ(std::count(line.begin(), line.end(), '|'), std::count(head.begin(), head.end(), '|')) << line;
+  }
+  EXPECT_EQ(lines, 4u);
+  EXPECT_NE(table.find("| p | 50 | 2 | 4 | 25.0 ± 25.0 | 0.0 to 50.0 | 25.0 | -50.0 [-50.0, -50.0] | 0.5 | 0.50, 0.50 |"),
+            std::string::npos)
+      << table;
+}
+
+TEST(SummaryTable, OneProblemHasNoStandardError) {
+  const ResultSet set = set_of("d", {{"full", 0}}, {result("full", 0, "a", true)});
+  EXPECT_NE(summary_table(rows_of(set)).find("| 100.0 ± ? |"), std::string::npos);
+  EXPECT_TRUE(summary_json(rows_of(set)[0])["pass_at_1_error"].is_null());
+}
+
+}  // namespace
+}  // namespace vase::eval
