@@ -253,22 +253,8 @@ void HeadSlots::place_in_one_part(std::span<uint32_t> survivors, uint32_t next_c
 }
 
 void HeadSlots::place_in_two_parts(std::span<uint32_t> kept, std::span<uint32_t> tail, CompactionScratch& scratch) {
-  const auto begin = static_cast<uint32_t>(recent_begin());
-  uint32_t older = 0;
-  for (const uint32_t slot : kept) older += slot < begin;
-  uint32_t hole = 0;
-  for (uint32_t& slot : kept) {  // fills the holes that the others left
-    if (slot < older || slot >= begin) continue;
-    while (scratch.occupied[hole]) ++hole;
-    move_row(slot, hole);
-    slot = hole++;
-  }
-  for (uint32_t& slot : kept) {
-    if (slot < begin) continue;
-    move_row(slot, older);
-    slot = older++;
-  }
-  const int recent = recent_used();
+  const auto older = static_cast<uint32_t>(kept.size()), begin = static_cast<uint32_t>(recent_begin());
+  gather(kept, 0, older, scratch.occupied);
   uint32_t next = begin;
   for (uint32_t& slot : tail) {  // chronological, so that none is overwritten
     assert(slot >= next);
@@ -276,7 +262,7 @@ void HeadSlots::place_in_two_parts(std::span<uint32_t> kept, std::span<uint32_t>
     slot = next++;
   }
   cache_->poison_rows(head_, static_cast<int>(older), older_used());
-  cache_->poison_rows(head_, static_cast<int>(next), static_cast<int>(begin) + recent);
+  cache_->poison_rows(head_, static_cast<int>(next), static_cast<int>(begin) + recent_used());
   cache_->used_[head_] = {static_cast<int>(older), static_cast<int>(next - begin)};
 }
 
