@@ -126,6 +126,17 @@ void HeadSlots::read_key(uint32_t slot, float* out) const {
 }
 void HeadSlots::read_value(uint32_t slot, float* out) const { cache_->values_.read(head_, static_cast<int>(slot), out); }
 
+void HeadSlots::read_keys(float* out, size_t stride) const {
+  cache_->keys_.read_older(head_, older_used(), out, stride);
+  for (int s = 0; key_offset() && s < older_used(); ++s) kernels::add_key_offset(*key_offset(), position(s), 1, out + s * stride);
+  for (int s = recent_begin(); s < recent_begin() + recent_used(); ++s) cache_->keys_.read(head_, s, out + s * stride);
+}
+
+void HeadSlots::read_values(float* out, size_t stride) const {
+  cache_->values_.read_older(head_, older_used(), out, stride);
+  for (int s = recent_begin(); s < recent_begin() + recent_used(); ++s) cache_->values_.read(head_, s, out + s * stride);
+}
+
 template <typename T>
 std::span<T> HeadSlots::own(std::span<T> all) const {
   return all.empty() ? all : all.subspan(begin(), cache_->begin_[head_ + 1] - begin());

@@ -74,6 +74,26 @@ TEST(Strips, HoldTheNumbersOfGgml) {
   });
 }
 
+TEST(Strips, WholeStripsAreDecodedAsRowsAre) {
+  for_every_kind([](StripKind kind, CodeBits bits) {
+    for (const int width : {32, 96, 128}) {
+      for (const int slots : {1, 16, 37}) {
+        const Filled filled(kind, bits, width, slots, width + slots);
+        const size_t stride = width + 5;
+        on_every_target([&] {
+          std::vector<float> all(slots * stride + 5, -1.0f);
+          decode_strips(Path::kFused, filled.strips, slots, all.data(), stride);
+          for (int s = 0; s < slots; ++s) {
+            const std::vector<float> row(all.begin() + s * stride, all.begin() + s * stride + width);
+            ASSERT_EQ(row, read(filled.strips, s)) << s;
+            ASSERT_EQ(all[s * stride + width], -1) << "wrote behind row " << s;
+          }
+        });
+      }
+    }
+  });
+}
+
 TEST(Strips, ABlockWithANumberThatIsNotFiniteIsNaN) {
   for_every_kind([](StripKind kind, CodeBits bits) {
     std::vector<std::byte> bytes(strip_bytes(bits, 64));
