@@ -134,7 +134,7 @@ uint64_t CellRun::kv_bytes(const Session& session) const {
     const int kept = cache_.prefill == Prefill::kDense ? std::max(plan.budget, session.prompt_tokens()) : plan.budget;
     slots = std::min<int64_t>(slots, kept + plan.period);
   }
-  return plan.bytes_per_slot() * static_cast<uint64_t>(slots) + plan.query_bytes() / static_cast<uint64_t>(plan.sequences);
+  return plan.sequence_bytes(slots);
 }
 
 int64_t CellRun::tokens() const {
