@@ -100,7 +100,7 @@ void SlotCache::clear(int sequence) {
   }
 }
 
-size_t SlotCache::bytes() const { return keys_.size() + values_.size() + metadata_.size() + queries_.size(); }
+size_t SlotCache::bytes() const { return keys_.bytes() + values_.bytes() + metadata_.size() + queries_.size(); }
 
 void SlotCache::poison_rows(size_t head, int first, int last) {
   if (!poison_) return;
