@@ -64,7 +64,7 @@ class Parser {
   Node braces();             // behind "{", with the "}"
   Node group(const std::string& opening);
   Node absolute();           // behind "|", with the other one
-  Node matrix();             // behind \begin{...}, with its \end
+  Node matrix(const std::string& environment);  // behind \begin{...}, with its \end
   Node row();
 
   const Token& peek(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
