@@ -50,6 +50,7 @@ class Parser {
   Node exponent();
   Node indexed(Node base);
   std::string index();
+  void spell_out();
   Node primary();
   Node symbol(const std::string& text);
   Node command(const std::string& name);
