@@ -35,13 +35,20 @@ Node Parser::signed_factor() {
 Node Parser::factor() {
   Node all = primary();
   for (int behind = 0; behind < kMostBehind; ++behind) {
-    if (take_symbol("^")) all = raised(std::move(all));
-    else if (take_symbol("_")) all = indexed(std::move(all));
-    else if (take_symbol("!")) all = call("factorial", std::move(all));
-    else if (take_symbol("%")) all = {Kind::kPercent, "", {std::move(all)}};
-    else if (take_command("degree")) all = {Kind::kDegrees, "", {std::move(all)}};
-    else if (at_symbol("'") && all.kind == Kind::kName) all.text += tokens_[at_++].text;
-    else return all;
+    if (take_symbol("^"))
+      all = raised(std::move(all));
+    else if (take_symbol("_"))
+      all = indexed(std::move(all));
+    else if (take_symbol("!"))
+      all = call("factorial", std::move(all));
+    else if (take_symbol("%"))
+      all = {Kind::kPercent, "", {std::move(all)}};
+    else if (take_command("degree"))
+      all = {Kind::kDegrees, "", {std::move(all)}};
+    else if (at_symbol("'") && all.kind == Kind::kName)
+      all.text += tokens_[at_++].text;
+    else
+      return all;
   }
   throw Unreadable{};
 }
@@ -107,12 +114,18 @@ Node Parser::primary() {
   const Token token = peek();
   ++at_;
   switch (token.type) {
-    case TokenType::kNumber: return {Kind::kNumber, token.text, {}};
-    case TokenType::kLetter: return name(token.text);
-    case TokenType::kCommand: return command(token.text);
-    case TokenType::kBegin: return matrix(token.text);
-    case TokenType::kSymbol: return symbol(token.text);
-    default: throw Unreadable{};
+    case TokenType::kNumber:
+      return {Kind::kNumber, token.text, {}};
+    case TokenType::kLetter:
+      return name(token.text);
+    case TokenType::kCommand:
+      return command(token.text);
+    case TokenType::kBegin:
+      return matrix(token.text);
+    case TokenType::kSymbol:
+      return symbol(token.text);
+    default:
+      throw Unreadable{};
   }
 }
 
@@ -144,9 +157,12 @@ Node Parser::command(const std::string& text) {
 Node Parser::function(const std::string& text) {
   std::optional<Node> power, base;
   for (;;) {
-    if (take_symbol("^")) power = exponent();
-    else if (text == "log" && take_symbol("_")) base = one_digit();
-    else break;
+    if (take_symbol("^"))
+      power = exponent();
+    else if (text == "log" && take_symbol("_"))
+      base = one_digit();
+    else
+      break;
   }
   const bool inverse = power && is_minus_one(*power);
   if (inverse && !is_function("arc" + text)) throw Unreadable{};

@@ -7,8 +7,8 @@ namespace vase::eval::grading {
 namespace {
 
 std::string shown(const Node& node) {
-  constexpr const char* kNames[] = {"", "", "sum", "neg", "pm", "prod", "quot", "pow", "call", "percent", "deg",
-                                    "based", "group", "list", "union", "rel", "matrix", "text"};
+  constexpr const char* kNames[] = {"",        "",    "sum",   "neg",   "pm",   "prod",  "quot", "pow",    "call",
+                                    "percent", "deg", "based", "group", "list", "union", "rel",  "matrix", "text"};
   std::string all = kNames[static_cast<int>(node.kind)];
   all += all.empty() || node.text.empty() ? node.text : ":" + node.text;
   if (node.parts.empty()) return all;
