@@ -33,6 +33,15 @@ TEST(Bootstrap, SmallListsWorkedOutByHand) {
   EXPECT_EQ(four.high, 0.75);
 }
 
+// scipy.stats.bootstrap((values,), numpy.mean, n_resamples=1000000, method='percentile'): (-0.1375, 0.26875)
+TEST(Bootstrap, LikeSciPy) {
+  const std::vector<double> values = {0.25, -0.5, 0, 0,    0.75, -0.25,  0.125, 0.5, -1,    0,
+                                      0,    0.25, 0.25, -0.125, 1, 0, -0.75, 0.375, 0, 0.5};
+  const Interval interval = bootstrap_interval(values, 20000, 5);
+  EXPECT_NEAR(interval.low, -0.1375, 0.0125);
+  EXPECT_NEAR(interval.high, 0.26875, 0.0125);
+}
+
 TEST(Bootstrap, EqualDifferencesLeaveNoDoubt) {
   const Interval interval = bootstrap_interval(std::vector<double>(9, -0.5), 100, 3);
   EXPECT_EQ(interval.low, -0.5);
