@@ -125,8 +125,8 @@ Result CellRun::result_of(const Active& active) const {
                      .tokens_per_s = seconds > 0 ? session.generated_tokens() / seconds : 0}};
 }
 
-// A sequence that evicts has at most M + period slots, or the whole prompt if that was stored first. With layers of unequal
-// budgets M is their mean, and so is this.
+// A sequence that evicts has at most M + period slots, or the whole prompt if that was stored first. With layers of
+// unequal budgets M is their mean, and so is this.
 uint64_t CellRun::kv_bytes(const Session& session) const {
   const MemoryPlan& plan = engine_.memory();
   int64_t slots = session.counters().tokens_seen;

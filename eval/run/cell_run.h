@@ -39,8 +39,8 @@ class Prompts {
   int longest_ = 0;
 };
 
-// The cache that a cell takes: what depends on its policy and on the longest prompt is set. A policy that never evicts has room
-// for the longest prompt and max_tokens, or for the context if that is less.
+// The cache that a cell takes: what depends on its policy and on the longest prompt is set. A policy that never
+// evicts has room for the longest prompt and max_tokens, or for the context if that is less.
 CacheOptions cell_cache(const Cell& cell, const GenerationOptions& options, int longest_prompt);
 
 class CellRun {
@@ -48,8 +48,8 @@ class CellRun {
   // Throws Error as Engine does. Everything must outlive the object.
   CellRun(std::shared_ptr<const Model> model, const Cell& cell, const GenerationOptions& options, const Prompts& prompts);
 
-  // Generates the items, EngineOptions::sequences at a time. False when it was stopped. Throws Error(kNonFinite) when the model
-  // gives no numbers, and what the callbacks throw.
+  // Generates the items, EngineOptions::sequences at a time. False when it was stopped. Throws Error(kNonFinite) when
+  // the model gives no numbers, and what the callbacks throw.
   bool run(std::span<const Planned> items, const RunCallbacks& callbacks);
 
   const MemoryPlan& memory() const { return engine_.memory(); }

@@ -83,7 +83,8 @@ json chat_request(const std::string& model, const GenerationOptions& options, co
                   {"max_tokens", options.session.max_tokens},
                   {"seed", seed & 0x7FFFFFFF},  // what all servers take
                   {"stream", false}};
-  // Servers have defaults of their own for these two. 0 is "off" to all that know them, and OpenAI's own server refuses both.
+  // Servers have defaults of their own for these two. 0 is "off" to all that know them, and OpenAI's own server
+  // refuses both.
   if (s.top_k > 0) request["top_k"] = s.top_k;
   if (s.min_p > 0) request["min_p"] = shortest(s.min_p);
   if (!options.session.stops.empty()) request["stop"] = options.session.stops;

@@ -26,8 +26,8 @@ json task_json(const Task& task) {
           {"instruction", task.instruction}};
 }
 
-// The file of a part that was made for the model: its path stands in the policy's text, and what it holds counts. The parser
-// has read it, so it is there.
+// The file of a part that was made for the model: its path stands in the policy's text, and what it holds counts. The
+// parser has read it, so it is there.
 json files_json(std::string_view policy) {
   json files = json::object();
   for (const std::string_view key : {"gates=", "stats="}) {

@@ -1,5 +1,5 @@
-// What shapes the results of a run, as one JSON object with a hash: two runs with equal hashes give equal results, and only
-// they may share a folder or be merged.
+// What shapes the results of a run, as one JSON object with a hash: two runs with equal hashes give equal results,
+// and only they may share a folder or be merged.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -32,8 +32,8 @@ struct Generator {
 double shortest(float value);
 
 // {"hash": 16 hex digits over "config", "config": {...}, "items": generations of all shards, "command": [...]}
-// grader: its name, and version where it has one. command: the arguments that the run was begun with; for people, not part of
-// the hash.
+// grader: its name, and version where it has one. command: the arguments that the run was begun with; for people, not
+// part of the hash.
 nlohmann::json config_json(const Generator& generator, const RunPlan& plan, const GenerationOptions& options,
                            const std::string& grader, const std::vector<std::string>& command);
 

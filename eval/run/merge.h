@@ -16,9 +16,9 @@ struct Merged {
   int64_t repeated = 0;    // lines that equalled one of another folder, timing aside, and were left out
 };
 
-// Hands over the lines of all folders, sorted by task, problem, policy, budget, run and sample. A torn last line is left out.
-// Throws Error: kUsage when the configurations differ, or when two folders have different results for one item; what
-// read_config() and read_results() throw.
+// Hands over the lines of all folders, sorted by task, problem, policy, budget, run and sample. A torn last line is
+// left out. Throws Error: kUsage when the configurations differ, or when two folders have different results for one
+// item; what read_config() and read_results() throw.
 Merged merge_results(std::span<const std::string> folders, const std::function<void(std::string_view line)>& write);
 
 }  // namespace vase::eval

@@ -29,8 +29,8 @@ struct Source {
   std::string place_of(const Problem& problem) const;
 };
 
-// Opens what --task names (open_task() of eval/tasks/task.h). A JSONL file of no task in particular is called by its name
-// without folder and extension. Throws Error as open_task().
+// Opens what --task names (open_task() of eval/tasks/task.h). A JSONL file of no task in particular is called by its
+// name without folder and extension. Throws Error as open_task().
 Source open_source(const std::string& text, int count, uint64_t seed);
 
 struct RunPlan {
@@ -53,15 +53,15 @@ struct Planned {
   std::string prompt() const { return problem->problem + task->instruction; }
 };
 
-// All generations of a cell, of all shards or of the plan's own; first every problem once, then again: so what is there after
-// an interrupt is as evenly spread as it can be.
+// All generations of a cell, of all shards or of the plan's own; first every problem once, then again: so what is
+// there after an interrupt is as evenly spread as it can be.
 std::vector<Planned> items_of(const RunPlan& plan, const Cell& cell);
 
 // Generations that the whole plan asks for, all shards together.
 int64_t count_items(const RunPlan& plan);
 
-// Keeps the problems whose id is on the list, and of each task the first `most` of these; an empty list and 0 keep all. Throws
-// Error(kUsage) for an id that no task has.
+// Keeps the problems whose id is on the list, and of each task the first `most` of these; an empty list and 0 keep
+// all. Throws Error(kUsage) for an id that no task has.
 void select_problems(std::vector<Source>& sources, std::span<const std::string> ids, int most);
 
 }  // namespace vase::eval

@@ -1,5 +1,6 @@
-// The folder of a run: config.json, which says what was asked for, and results.jsonl, which grows by a line whenever a
-// generation is finished. A process that is killed at any moment loses no finished line, and the next one goes on from there.
+// The folder of a run: config.json, which says what was asked for, and results.jsonl, which grows by a line whenever
+// a generation is finished. A process that is killed at any moment loses no finished line, and the next one goes on
+// from there.
 #pragma once
 
 #include <cstdint>

@@ -47,7 +47,8 @@ class Workers {
   }
   ~Workers() { stop(); }
 
-  // Ends all requests and waits for the threads. A request may be begun just after it was told to end, hence again and again.
+  // Ends all requests and waits for the threads. A request may be begun just after it was told to end, hence again
+  // and again.
   void stop() {
     stopping_ = true;
     for (std::unique_lock lock(mutex_); left_ > 0;) {

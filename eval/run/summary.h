@@ -51,8 +51,8 @@ struct SummaryRow {
   std::optional<Paired> paired;         // empty without the full cache, and for itself
 };
 
-// Rows in the order of the sets' configurations. What each is compared with is `full` on the same task in its own set, or else
-// in the first set that has it.
+// Rows in the order of the sets' configurations. What each is compared with is `full` on the same task in its own
+// set, or else in the first set that has it.
 std::vector<SummaryRow> summarise(std::span<const ResultSet> sets);
 
 // Wall time in seconds during which at least one of the results was in progress; time of several processes adds up.

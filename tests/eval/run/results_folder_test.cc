@@ -1,4 +1,5 @@
-// The folder of a run: it grows by whole lines, survives what a kill leaves, and belongs to one configuration and one process.
+// The folder of a run: it grows by whole lines, survives what a kill leaves, and belongs to one configuration and one
+// process.
 #include "eval/run/results_folder.h"
 
 #include <gtest/gtest.h>
