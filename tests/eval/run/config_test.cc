@@ -97,7 +97,8 @@ TEST(Config, FilesThatAPolicyReadsCountWithWhatTheyHold) {
     std::string text_;
   };
   Setup setup;
-  setup.plan.cells[1].policy = Policy::parse("snapkv").with_scorer(std::make_shared<Named>("mine:stats=" + path));
+  setup.plan.cells[1].policy =
+      Policy::parse("snapkv").with_scorer(std::make_shared<Named>("mine:stats=" + path));
   std::ofstream(path) << "one";
   const std::string before = setup.hash();
   EXPECT_EQ(setup.hash(), before);
