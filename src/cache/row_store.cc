@@ -30,10 +30,17 @@ size_t RowStore::bytes_for(RowType type, int head_dim, const HeadRoom& room) {
 }
 
 RowStore::RowStore(kernels::StripKind kind, RowType type, int head_dim, std::span<const HeadRoom> heads)
-    : kind_(kind), type_(type), head_dim_(head_dim), rooms_(heads.begin(), heads.end()), bytes_(all_bytes(type, head_dim, heads)) {
+    : kind_(kind),
+      type_(type),
+      head_dim_(head_dim),
+      older_row_(row_bytes(type, head_dim)),
+      recent_row_(row_bytes(recent_type(type), head_dim)),
+      rooms_(heads.begin(), heads.end()),
+      bytes_(all_bytes(type, head_dim, heads)) {
   size_t next = 0;
   for (const HeadRoom& room : rooms_) {
     begin_.push_back(next);
+    recent_begin_.push_back(next + older_bytes(type, head_dim, room.older));
     next += bytes_for(type, head_dim, room);
   }
 }
@@ -43,24 +50,23 @@ kernels::Strips RowStore::strips(size_t head) const {
 }
 
 std::byte* RowStore::recent_row(size_t head, int slot) const {
-  const size_t older = older_bytes(type_, head_dim_, rooms_[head].older);
-  return bytes_.data() + begin_[head] + older + slot * row_bytes(recent_type(type_), head_dim_);
+  return bytes_.data() + recent_begin_[head] + slot * recent_row_;
 }
 
 std::byte* RowStore::row(size_t head, int slot) const {
   const int older = rooms_[head].older;
   if (slot >= older) return recent_row(head, slot - older);
-  return bytes_.data() + begin_[head] + slot * row_bytes(type_, head_dim_);
+  return bytes_.data() + begin_[head] + slot * older_row_;
 }
 
 kernels::PartRows RowStore::older(size_t head) const {
   if (in_strips()) return {.rows = {}, .strips = strips(head)};
-  return {.rows = {row(head, 0), row_bytes(type_, head_dim_), type_, head_dim_, nullptr}, .strips = {}};
+  return {.rows = {row(head, 0), older_row_, type_, head_dim_, nullptr}, .strips = {}};
 }
 
 RowsView RowStore::recent(size_t head) const {
   const RowType type = recent_type(type_);
-  return {recent_row(head, 0), row_bytes(type, head_dim_), type, head_dim_, nullptr};
+  return {recent_row(head, 0), recent_row_, type, head_dim_, nullptr};
 }
 
 void RowStore::store(size_t head, int slot, const float* in) {
@@ -71,7 +77,7 @@ void RowStore::store(size_t head, int slot, const float* in) {
 void RowStore::read(size_t head, int slot, float* out) const {
   if (in_strips() && slot < rooms_[head].older) return read_from_strips(strips(head), slot, out);
   const RowType type = recent_type(type_);
-  read_row({row(head, slot), row_bytes(type, head_dim_), type, head_dim_, nullptr}, 0, out);
+  read_row({row(head, slot), recent_row_, type, head_dim_, nullptr}, 0, out);
 }
 
 void RowStore::read_older(size_t head, int slots, float* out, size_t stride) const {
@@ -87,7 +93,7 @@ void RowStore::move(size_t head, int from, int to) {
     read(head, from, row);
     return store(head, to, row);
   }
-  std::memcpy(row(head, to), row(head, from), row_bytes(recent_type(type_), head_dim_));
+  std::memcpy(row(head, to), row(head, from), recent_row_);
 }
 
 void RowStore::poison(size_t head, int first, int last) {
@@ -96,7 +102,7 @@ void RowStore::poison(size_t head, int first, int last) {
       poison_in_strips(strips(head), slot);
     } else {
       // All bits set is a NaN in f32, f16 and bf16.
-      std::memset(row(head, slot), 0xff, row_bytes(recent_type(type_), head_dim_));
+      std::memset(row(head, slot), 0xff, recent_row_);
     }
   }
 }

@@ -50,8 +50,9 @@ class RowStore {
   kernels::StripKind kind_;
   RowType type_;
   int head_dim_;
-  std::vector<HeadRoom> rooms_;  // [heads]
-  std::vector<size_t> begin_;    // [heads] bytes
+  size_t older_row_, recent_row_;     // bytes of a row; the first of rows alone
+  std::vector<HeadRoom> rooms_;       // [heads]
+  std::vector<size_t> begin_, recent_begin_;  // [heads] bytes
   HugeBuffer bytes_;
 };
 

@@ -293,7 +293,7 @@ void HeadSlots::apply(const KeepPlan& plan, CompactionScratch& scratch) {
   if (!plan.log_weight.empty()) {
     for (size_t i = 0; i < keep; ++i) own(cache_->log_weight_)[survivors[i]] = plan.log_weight[plan.kept[i]];
   }
-  std::ranges::fill(scratch.occupied, uint8_t{0});
+  std::fill_n(scratch.occupied.begin(), recent_begin() + recent, uint8_t{0});
   for (const uint32_t slot : survivors) scratch.occupied[slot] = 1;
   if (cache_->shape_.two_parts()) {
     place_in_two_parts(survivors.first(keep), survivors.subspan(keep), scratch);

@@ -264,7 +264,7 @@ TEST_F(CliEvalRun, BadFlagsAreRefusedBeforeAnythingBegins) {
       {"--shard 0/2", {"--shard", "allowed"}},
       {"--policy vase-attn", {"vase-attnv"}},
       {"--policy random --policy random", {"random", "twice"}},
-      {"--policy random --kv-budget 64 --kv-budget 64", {"64", "twice"}},
+      {"--policy random --kv-budget 96 --kv-budget 96", {"96", "twice"}},
       {"--policy random --kv-budget 3", {"3"}},
       {"--task chain:step=4", {"step"}},
       {"--task gsm9k=" + problems_, {"gsm9k", "gsm8k"}},

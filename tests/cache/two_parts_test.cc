@@ -1,0 +1,145 @@
+// A cache with quantised rows: older tokens in a part of their own, quantised once, the newest as they came.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "cache/slot_cache.h"
+
+namespace vase {
+namespace {
+
+constexpr int kWidest = 32;
+
+// Row of the token at a position, the longest; distinct per channel and exactly representable in f16.
+std::vector<float> row_of(int32_t position, float offset) {
+  std::vector<float> row(kWidest);
+  for (int c = 0; c < kWidest; ++c) row[c] = static_cast<float>(position % 64) + offset + static_cast<float>(c % 8) / 8;
+  return row;
+}
+
+CacheShape shape_with(RowType keys, RowType values, int capacity, int recent) {
+  return {.layers = 2, .kv_heads = 3, .head_dim = kWidest, .sequences = 2, .capacity = capacity, .key_type = keys,
+          .value_type = values, .recent = recent, .needs = {.attention = AttentionRecord::kWindowSum, .value_range = true}};
+}
+
+void append_token(HeadSlots head, int32_t position) {
+  head.append(position, row_of(position, 0.25f).data(), row_of(position, 0.5f).data());
+}
+
+TEST(CacheShape, BytesOfTwoParts) {
+  const CacheShape shape = shape_with(RowType::kBF16, RowType::kQ4_0, 97, 20);
+  // 77 older slots take five strips of values, of which three slots are never used; keys are rows.
+  const size_t heads = 2 * 2 * 3, older = 77 * 64 + 80 * 18, recent = 20 * (64 + 64);
+  EXPECT_EQ(SlotCache(shape, false).bytes(), heads * (older + recent + 97 * 16));
+  EXPECT_EQ(shape.unused_bytes(), heads * 3 * 18);
+}
+
+// What is left of a row of f16 in an older slot.
+std::vector<float> quantised(kernels::StripKind kind, RowType type, const std::vector<float>& row) {
+  RowStore one(kind, type, kWidest, std::vector<HeadRoom>{{1, 1}});
+  one.store(0, 1, row.data());
+  one.move(0, 1, 0);
+  std::vector<float> out(kWidest);
+  one.read(0, 0, out.data());
+  return out;
+}
+
+class TwoParts : public testing::TestWithParam<std::pair<RowType, RowType>> {
+ protected:
+  static constexpr int kCapacity = 61, kRecent = 13, kStay = 8;
+
+  CacheShape shape() const {
+    return shape_with(GetParam().first, GetParam().second, kCapacity, kRecent);
+  }
+
+  // Older slots dense and quantised, recent ones dense, chronological and as they came; each token with its own.
+  void expect_tokens(HeadSlots head, const std::vector<int32_t>& positions) const {
+    ASSERT_EQ(head.used(), static_cast<int>(positions.size()));
+    std::vector<int> uses(kCapacity);
+    uint32_t last = 0;
+    for (size_t i = 0; i < positions.size(); ++i) {
+      const uint32_t slot = head.order()[i];
+      const bool recent = slot >= static_cast<uint32_t>(head.recent_begin());
+      ++uses[slot];
+      EXPECT_EQ(head.position(slot), positions[i]);
+      const std::vector<float> key = row_of(positions[i], 0.25f), value = row_of(positions[i], 0.5f);
+      std::vector<float> k(kWidest), v(kWidest);
+      head.read_key(slot, k.data());
+      head.read_value(slot, v.data());
+      EXPECT_EQ(k, recent ? key : quantised(kernels::StripKind::kKeys, GetParam().first, key)) << "key of " << positions[i];
+      EXPECT_EQ(v, recent ? value : quantised(kernels::StripKind::kValues, GetParam().second, value)) << "value of " << positions[i];
+      EXPECT_FLOAT_EQ(head.value_range()[slot], 7.0f / 8);
+      if (recent) {
+        EXPECT_GE(slot, last) << "not chronological";
+        last = slot;
+      }
+    }
+    for (int s = 0; s < kCapacity; ++s) {
+      const bool used = s < head.recent_begin() ? s < head.older_used() : s - head.recent_begin() < head.recent_used();
+      EXPECT_EQ(uses[s], used) << "slot " << s;
+    }
+  }
+};
+
+TEST_P(TwoParts, RandomEvictionsKeepEveryTokensOwnRow) {
+  std::mt19937 rng(11);
+  SlotCache cache(shape(), true);
+  CompactionScratch scratch(kCapacity);
+  HeadSlots head = cache.head(1, 1, 2);
+  std::vector<int32_t> want;
+  int32_t next = 0;
+  for (int eviction = 0; eviction < 12; ++eviction) {
+    while (head.used() < kCapacity) {
+      if (head.recent_room() == 0) {
+        head.settle(kStay);
+        expect_tokens(head, want);
+      }
+      append_token(head, next);
+      want.push_back(next++);
+    }
+    const int candidates = kCapacity - kStay;
+    std::vector<uint32_t> kept(candidates);
+    std::iota(kept.begin(), kept.end(), 0);
+    std::shuffle(kept.begin(), kept.end(), rng);
+    kept.resize(kCapacity - kRecent - rng() % 4);
+    if (eviction % 3 != 0) std::ranges::sort(kept);
+    std::vector<int32_t> after;
+    for (const uint32_t i : kept) after.push_back(want[i]);
+    after.insert(after.end(), want.begin() + candidates, want.end());
+    std::ranges::fill(head.attention(), 1.0f);
+    head.apply({kept, candidates}, scratch);
+    want = after;
+    expect_tokens(head, want);
+    for (const uint32_t slot : head.order()) EXPECT_EQ(head.attention()[slot], 0);
+  }
+  EXPECT_EQ(cache.head(0, 1, 2).used(), 0) << "another head was touched";
+}
+
+TEST_P(TwoParts, FreeRowsAreNaN) {
+  SlotCache cache(shape(), true);
+  HeadSlots head = cache.head(0, 0, 0);
+  for (int p = 0; p < 30; ++p) {
+    if (head.recent_room() == 0) head.settle(kStay);
+    append_token(head, p);
+  }
+  const auto is_nan = [&](int slot) {
+    std::vector<float> k(kWidest), v(kWidest);
+    head.read_key(slot, k.data());
+    head.read_value(slot, v.data());
+    return std::isnan(k[0]) && std::isnan(k[kWidest - 1]) && std::isnan(v[0]) && std::isnan(v[kWidest - 1]);
+  };
+  for (int s = head.older_used(); s < head.recent_begin(); ++s) EXPECT_TRUE(is_nan(s)) << s;
+  for (int s = head.recent_begin() + head.recent_used(); s < kCapacity; ++s) EXPECT_TRUE(is_nan(s)) << s;
+  cache.clear(0);
+  for (int s = 0; s < kCapacity; ++s) EXPECT_TRUE(is_nan(s)) << s;
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, TwoParts,
+                         testing::Values(std::pair(RowType::kQ8_0, RowType::kQ8_0), std::pair(RowType::kQ8_0, RowType::kQ4_0),
+                                         std::pair(RowType::kF16, RowType::kQ4_0), std::pair(RowType::kQ4_0, RowType::kF32)));
+
+}  // namespace
+}  // namespace vase
