@@ -115,6 +115,7 @@ class KlRun {
     floors_[0].texts.push_back(full.compare_with_itself(o_.kl.chunk == 1 ? 2 : (o_.kl.chunk + 1) / 2, RowType::kF16, o_.kl));
     progress.next(text.name + ": noise floor");
     floors_[1].texts.push_back(full.compare_with_itself(o_.kl.chunk, RowType::kF32, o_.kl));
+    for (const eval::KlRow& floor : floors_) write_line(floor, 0);
     for (size_t r = 0; r < grid_.rows.size(); ++r) {
       for (const eval::KlCell& cell : grid_.cells[r]) {
         if (interrupted()) return false;
