@@ -16,6 +16,13 @@ struct KlRow {
   std::vector<KlText> texts;  // every text once per seed
 };
 
+// Rows of the full cache against itself, without texts: with another chunk size, and with f32 rows.
+std::vector<KlRow> noise_floor_rows();
+// Measures one text for each of them.
+void add_noise_floors(std::vector<KlRow>& floors, const FullCache& full, const KlOptions& options);
+// The largest of their means: what lies below it means nothing.
+double noise_floor(const std::vector<KlRow>& floors);
+
 // Statistics of a row. Means are means over texts of each text's own mean (seeds pooled), so that their standard error
 // over texts is honest; quantiles and the maximum are over all counted positions.
 struct KlSummary {
