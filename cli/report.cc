@@ -31,7 +31,8 @@ void refuse_same_files(const ReportFlags& o) {
     taken.emplace_back("the input " + input, input);
   }
   for (const std::string& input : o.inputs) {
-    for (const char* name : {eval::kConfigName, eval::kResultsName}) taken.emplace_back("a file of " + input, input + "/" + name);
+    for (const char* name : {eval::kConfigName, eval::kResultsName})
+      taken.emplace_back("a file of " + input, input + "/" + name);
   }
   refuse_overwriting("--out", o.out, taken);
   taken.emplace_back("--out", o.out);
@@ -65,22 +66,29 @@ json summary(const ReportFlags& o, const eval::report::ReportInput& input) {
   json kl = json::array();
   for (const eval::report::KlFile& file : input.kl) kl.push_back(eval::report::kl_file_json(file));
   json object = results_json(input.sets);
-  object.update({{"kl", kl}, {"page", o.out}, {"markdown", o.markdown.empty() ? json(nullptr) : json(o.markdown)}});
+  object.update(
+      {{"kl", kl}, {"page", o.out}, {"markdown", o.markdown.empty() ? json(nullptr) : json(o.markdown)}});
   return object;
 }
 
 void tell(const ReportFlags& o, const eval::report::ReportInput& input) {
   size_t texts = 0;
   for (const eval::ResultSet& set : input.sets) texts += set.results.size();
-  std::fprintf(stderr, "%s: %zu texts of %zu runs, %zu files of divergences\n", o.out.c_str(), texts, input.sets.size(), input.kl.size());
+  std::fprintf(stderr, "%s: %zu texts of %zu runs, %zu files of divergences\n", o.out.c_str(), texts,
+               input.sets.size(), input.kl.size());
 }
 
 }  // namespace
 
 int report_command(const Arguments& arguments) {
   ReportFlags o;
-  CLI::App app("Makes one page, with tables and figures, of folders of `vase eval run` and files of `vase eval kl --out`.", "report");
-  app.add_option("input", o.inputs, "folders and files, as many as belong on the page")->required()->type_name("");
+  CLI::App app(
+      "Makes one page, with tables and figures, of folders of `vase eval run` and files of `vase eval kl "
+      "--out`.",
+      "report");
+  app.add_option("input", o.inputs, "folders and files, as many as belong on the page")
+      ->required()
+      ->type_name("");
   add_path(app, "--out", o.out, "the page: one HTML file that needs no other");
   app.get_option("--out")->required();
   add_path(app, "--markdown", o.markdown, "its tables as Markdown as well");

@@ -7,8 +7,10 @@ namespace vase::cli {
 void TextFlags::add(CLI::App& app) {
   add_repeatable(app, "--text", paths, "a text file, or recorded generations (.json, .jsonl); repeatable");
   app.get_option("--text")->required();
-  add_integer(app, "--tokens", most_tokens, 2, 1 << 20, "most tokens of a text, its prompt not counted (1024)");
-  add_integer(app, "--texts", most_texts, 1, 1 << 20, "most texts of each file with records; all when absent");
+  add_integer(app, "--tokens", most_tokens, 2, 1 << 20,
+              "most tokens of a text, its prompt not counted (1024)");
+  add_integer(app, "--texts", most_texts, 1, 1 << 20,
+              "most texts of each file with records; all when absent");
 }
 
 void TextFlags::refuse_twice() const {
@@ -22,7 +24,8 @@ void TextFlags::refuse_twice() const {
 std::vector<eval::Text> TextFlags::read(const Model& model) const {
   std::vector<eval::Text> texts;
   for (const std::string& path : paths) {
-    for (eval::Text& text : eval::read_texts(model, path, most_tokens, most_texts)) texts.push_back(std::move(text));
+    for (eval::Text& text : eval::read_texts(model, path, most_tokens, most_texts))
+      texts.push_back(std::move(text));
   }
   eval::make_names_differ(texts);
   return texts;

@@ -17,15 +17,18 @@ void add_flags(CLI::App& app, TuneOptions& o) {
   app.get_option("--model")->required();
   o.texts.add(app);
   add_call(
-      app, "--target-kl", [&o](const std::string& text) { o.target = parse_number("--target-kl", text, 1e-9, 100); },
+      app, "--target-kl",
+      [&o](const std::string& text) { o.target = parse_number("--target-kl", text, 1e-9, 100); },
       "mean KL from the full cache that is near enough, in nats (0.05)");
   add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase-attnv)");
   o.cache.add_slots(app);
   o.cache.add_timing(app);
-  add_integer(app, "--step", o.step, 1, 1 << 20, "look at multiples of this alone (16; the buffer with --trigger parity)");
+  add_integer(app, "--step", o.step, 1, 1 << 20,
+              "look at multiples of this alone (16; the buffer with --trigger parity)");
   add_integer(app, "--seeds", o.seeds, 1, 1000, "eviction seeds for every budget (1)");
   add_integer(app, "--evict-seed", o.first_seed, 0, 1 << 30, "the first of them (0)");
-  add_integer(app, "--chunk", o.kl.chunk, 1, 4096, "tokens fed at a time (64); changes the time and nothing else");
+  add_integer(app, "--chunk", o.kl.chunk, 1, 4096,
+              "tokens fed at a time (64); changes the time and nothing else");
   add_integer(app, "--threads", o.kl.threads, 1, 256, "one per physical core when absent");
   app.add_flag("--json", o.json, "print JSON");
 }
@@ -33,12 +36,15 @@ void add_flags(CLI::App& app, TuneOptions& o) {
 std::string advice(const Tuned& tuned, double target) {
   const char* name = tuned.name.c_str();
   if (!tuned.budget) {
-    return formatted("%s: no budget up to %d comes to %g. Give longer texts, in which larger ones evict, or a larger --target-kl.\n",
-                     name, tuned.range.highest, target);
+    return formatted(
+        "%s: no budget up to %d comes to %g. Give longer texts, in which larger ones evict, or a larger "
+        "--target-kl.\n",
+        name, tuned.range.highest, target);
   }
   const double kl = eval::summarise(tuned.row_at(*tuned.budget)).kl;
   const bool least = *tuned.budget == tuned.range.lowest;
-  return formatted("%s: --kv-budget %d, mean KL %.4f%s.\n", name, *tuned.budget, kl, least ? "; no smaller one was tried" : "");
+  return formatted("%s: --kv-budget %d, mean KL %.4f%s.\n", name, *tuned.budget, kl,
+                   least ? "; no smaller one was tried" : "");
 }
 
 std::string report(const TuneRun& run, double target, bool complete) {
@@ -50,7 +56,8 @@ std::string report(const TuneRun& run, double target, bool complete) {
   }
   const double floor = eval::noise_floor(run.floors());
   if (complete && target <= floor) {
-    text += formatted("The target is not above the noise floor of %.4f, so these budgets mean little.\n", floor);
+    text +=
+        formatted("The target is not above the noise floor of %.4f, so these budgets mean little.\n", floor);
   }
   return text + "\n" + eval::kl_table(rows, run.floors());
 }
@@ -68,9 +75,12 @@ json summary(const TuneRun& run, double target, bool complete) {
                         {"measured", measured}});
   }
   for (const eval::KlRow& row : run.floors()) floors.push_back(eval::summary_json(row));
-  return {{"complete", complete}, {"target_kl", target},
-          {"policies", policies}, {"noise_floors", floors},
-          {"model", run.model().shape().fingerprint}, {"build", build_id()}};
+  return {{"complete", complete},
+          {"target_kl", target},
+          {"policies", policies},
+          {"noise_floors", floors},
+          {"model", run.model().shape().fingerprint},
+          {"build", build_id()}};
 }
 
 }  // namespace
@@ -88,7 +98,8 @@ int tune_command(const Arguments& arguments) {
   const bool complete = run.run();
   o.json ? print_json(summary(run, o.target, complete), 2) : write_output(report(run, o.target, complete));
   if (!complete) return kExitInterrupted;
-  const bool found = std::ranges::all_of(run.tuned(), [](const Tuned& tuned) { return tuned.budget.has_value(); });
+  const bool found =
+      std::ranges::all_of(run.tuned(), [](const Tuned& tuned) { return tuned.budget.has_value(); });
   return found ? kExitOk : kExitFailure;
 }
 

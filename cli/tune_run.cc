@@ -21,15 +21,17 @@ int longest_of(const std::vector<eval::Text>& texts) {
 }
 
 // A head drops its first token after M and one period, and something must follow.
-eval::BudgetRange range_for(const TuneOptions& o, const Policy& policy, const std::string& name, const ModelShape& shape, int longest) {
+eval::BudgetRange range_for(const TuneOptions& o, const Policy& policy, const std::string& name,
+                            const ModelShape& shape, int longest) {
   const CacheOptions& cache = o.cache.options;
   const int step = o.step > 0 ? o.step : cache.trigger == Trigger::kParity ? cache.buffer : kStep;
   const int period = !policy.evicts() ? 0 : cache.period > 0 ? cache.period : cache.buffer;
   const int lowest = (smallest_budget(shape, policy, cache) + step - 1) / step * step;
   const int highest = (longest - 1 - period) / step * step;
   if (lowest <= highest) return {lowest, highest, step};
-  throw Error(ErrorCode::kUsage, "the longest text has " + std::to_string(longest) + " tokens, of which " + vase::quoted(name) +
-                                     " drops none at its smallest budget, " + std::to_string(lowest) + "; give longer texts");
+  throw Error(ErrorCode::kUsage, "the longest text has " + std::to_string(longest) + " tokens, of which " +
+                                     vase::quoted(name) + " drops none at its smallest budget, " +
+                                     std::to_string(lowest) + "; give longer texts");
 }
 
 std::vector<Tuned> make_all(const TuneOptions& o, const ModelShape& shape, int longest) {
@@ -38,9 +40,11 @@ std::vector<Tuned> make_all(const TuneOptions& o, const ModelShape& shape, int l
     CacheFlags flags = o.cache;
     flags.policy = name;
     const Policy policy = flags.parse_policy();
-    if (!policy.evicts() && !policy.reads()) throw Error(ErrorCode::kUsage, "--policy full has no budget; leave it out");
+    if (!policy.evicts() && !policy.reads())
+      throw Error(ErrorCode::kUsage, "--policy full has no budget; leave it out");
     all.push_back({name, policy, range_for(o, policy, name, shape, longest), {}, {}});
-    for (const int budget : {all.back().range.lowest, all.back().range.highest}) policy.validate(budget, o.cache.options.buffer);
+    for (const int budget : {all.back().range.lowest, all.back().range.highest})
+      policy.validate(budget, o.cache.options.buffer);
   }
   return all;
 }
@@ -49,7 +53,8 @@ std::vector<Tuned> make_all(const TuneOptions& o, const ModelShape& shape, int l
 
 const eval::KlRow& Tuned::row_at(int at) const { return *std::ranges::find(rows, at, &eval::KlRow::budget); }
 
-FullCaches::FullCaches(std::shared_ptr<const Model> model, const std::vector<eval::Text>& texts, const eval::KlOptions& options)
+FullCaches::FullCaches(std::shared_ptr<const Model> model, const std::vector<eval::Text>& texts,
+                       const eval::KlOptions& options)
     : model_(std::move(model)), texts_(texts), options_(options), kept_(texts.size()) {
   for (const eval::Text& text : texts) {
     const uint64_t bytes = eval::FullCache::bytes_for(*model_, text);
@@ -82,9 +87,10 @@ void TuneRun::check_memory() const {
     CacheOptions cache = o_.cache.options;
     cache.budget = tuned.range.highest;
     for (const eval::Text& text : texts_) {
-      const MemoryPlan plan =
-          plan_memory(model_->shape(), tuned.policy, eval::cache_for(tuned.policy, cache, text), eval::engine_for(o_.kl));
-      require_memory(fulls_.bytes() + plan.bytes(), text.name + ": " + tuned.name + " beside the full cache's distributions",
+      const MemoryPlan plan = plan_memory(
+          model_->shape(), tuned.policy, eval::cache_for(tuned.policy, cache, text), eval::engine_for(o_.kl));
+      require_memory(fulls_.bytes() + plan.bytes(),
+                     text.name + ": " + tuned.name + " beside the full cache's distributions",
                      "Give fewer --tokens");
     }
   }
@@ -93,8 +99,8 @@ void TuneRun::check_memory() const {
 bool TuneRun::run() {
   if (!measure_floors()) return false;
   for (Tuned& tuned : tuned_) {
-    const eval::FoundBudget found =
-        eval::smallest_budget_below(o_.target, tuned.range, [&](int budget) { return measure(tuned, budget); });
+    const eval::FoundBudget found = eval::smallest_budget_below(
+        o_.target, tuned.range, [&](int budget) { return measure(tuned, budget); });
     tuned.budget = found.budget;
     std::ranges::sort(tuned.rows, {}, &eval::KlRow::budget);
     if (!found.complete) return false;

@@ -39,7 +39,8 @@ struct Tuned {
 class FullCaches {
  public:
   // Everything must outlive the object.
-  FullCaches(std::shared_ptr<const Model> model, const std::vector<eval::Text>& texts, const eval::KlOptions& options);
+  FullCaches(std::shared_ptr<const Model> model, const std::vector<eval::Text>& texts,
+             const eval::KlOptions& options);
 
   uint64_t bytes() const { return keeps_ ? all_ : largest_; }
   // Valid until the next call.
@@ -56,8 +57,8 @@ class FullCaches {
 
 class TuneRun {
  public:
-  // Throws Error(kUsage) for a policy that has no budget, or whose smallest drops nothing in these texts; kResource where memory
-  // is not enough; what reading texts throws. The options must outlive the object.
+  // Throws Error(kUsage) for a policy that has no budget, or whose smallest drops nothing in these texts;
+  // kResource where memory is not enough; what reading texts throws. The options must outlive the object.
   TuneRun(const TuneOptions& options, std::shared_ptr<const Model> model);
 
   // False when it was interrupted.

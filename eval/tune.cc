@@ -8,9 +8,12 @@ namespace vase::eval {
 namespace {
 
 void check(const BudgetRange& r) {
-  if (r.step >= 1 && r.lowest >= 1 && r.lowest <= r.highest && r.lowest % r.step == 0 && r.highest % r.step == 0) return;
-  throw Error(ErrorCode::kUsage, "budgets from " + std::to_string(r.lowest) + " to " + std::to_string(r.highest) + " in steps of " +
-                                     std::to_string(r.step) + "; allowed: multiples of the step, the smaller one first");
+  if (r.step >= 1 && r.lowest >= 1 && r.lowest <= r.highest && r.lowest % r.step == 0 &&
+      r.highest % r.step == 0)
+    return;
+  throw Error(ErrorCode::kUsage, "budgets from " + std::to_string(r.lowest) + " to " +
+                                     std::to_string(r.highest) + " in steps of " + std::to_string(r.step) +
+                                     "; allowed: multiples of the step, the smaller one first");
 }
 
 }  // namespace
@@ -29,7 +32,8 @@ FoundBudget smallest_budget_below(double target, const BudgetRange& range,
     return *value <= target;
   };
   int below = 0;  // the largest that is not good enough
-  for (int budget = range.lowest; !is_enough(budget); budget = budget > range.highest / 2 ? range.highest : 2 * budget) {
+  for (int budget = range.lowest; !is_enough(budget);
+       budget = budget > range.highest / 2 ? range.highest : 2 * budget) {
     if (!found.complete || budget == range.highest) return found;
     below = budget;
   }

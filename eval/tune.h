@@ -23,10 +23,11 @@ struct FoundBudget {
   bool complete = true;             // false: a measurement was ended
 };
 
-// Doubles from the lowest budget until the value is at most `target`, or the highest is not good enough; then halves the gap to
-// the largest budget that was not, until they are one step apart. So the budget found is good enough and none of the smaller
-// ones that were measured is; where values do not fall with the budget, one that was not measured may be. measure: the value at
-// a budget, or nothing to end the search. Throws Error(kUsage) for a range that is none, and what measure throws.
+// Doubles from the lowest budget until the value is at most `target`, or the highest is not good enough; then
+// halves the gap to the largest budget that was not, until they are one step apart. So the budget found is
+// good enough and none of the smaller ones that were measured is; where values do not fall with the budget,
+// one that was not measured may be. measure: the value at a budget, or nothing to end the search. Throws
+// Error(kUsage) for a range that is none, and what measure throws.
 FoundBudget smallest_budget_below(double target, const BudgetRange& range,
                                   const std::function<std::optional<double>(int)>& measure);
 

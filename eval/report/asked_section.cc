@@ -25,15 +25,16 @@ std::string minute(double unix_time) {
   const auto seconds = static_cast<std::time_t>(unix_time);
   std::tm parts{};
   char text[32];
-  return gmtime_r(&seconds, &parts) && std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts) > 0 ? text : "?";
+  return gmtime_r(&seconds, &parts) && std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts) > 0 ? text
+                                                                                                      : "?";
 }
 
 std::string when(const ResultSet& set) {
   if (set.results.empty()) return "-";
   const auto begins = [](const Result& r) { return r.timing.start; };
   const auto ends = [](const Result& r) { return r.timing.start + r.timing.seconds; };
-  return minute(begins(std::ranges::min(set.results, {}, begins))) + " to " + minute(ends(std::ranges::max(set.results, {}, ends))) +
-         " UTC";
+  return minute(begins(std::ranges::min(set.results, {}, begins))) + " to " +
+         minute(ends(std::ranges::max(set.results, {}, ends))) + " UTC";
 }
 
 // "gsm8k: 100 problems, content 0123..., instruction “...”", one of a line for each task.
@@ -42,8 +43,9 @@ std::string tasks(const ResultSet& set) {
   const size_t count = set.config["config"]["tasks"].size();
   for (size_t i = 0; i < count; ++i) {
     const std::string at = "/tasks/" + std::to_string(i);
-    text += (i > 0 ? "; " : "") + setting(set, at + "/name") + ": " + setting(set, at + "/problems") + " problems, content " +
-            setting(set, at + "/hash") + ", instruction “" + setting(set, at + "/instruction") + "”";
+    text += (i > 0 ? "; " : "") + setting(set, at + "/name") + ": " + setting(set, at + "/problems") +
+            " problems, content " + setting(set, at + "/hash") + ", instruction “" +
+            setting(set, at + "/instruction") + "”";
   }
   return text;
 }
@@ -72,16 +74,21 @@ Fact plain(const char* name, const char* pointer) {
 
 std::vector<Fact> facts() {
   return {
-      {"texts", [](const ResultSet& s) { return std::to_string(s.results.size()) + " of " + std::to_string(s.expected()); }},
+      {"texts",
+       [](const ResultSet& s) {
+         return std::to_string(s.results.size()) + " of " + std::to_string(s.expected());
+       }},
       {"generated", when},
       {"model", [](const ResultSet& s) { return setting(s, "model_name"); }},
-      {"fingerprint of the model", [](const ResultSet& s) { return is_server(s) ? "-" : setting(s, "model"); }},
+      {"fingerprint of the model",
+       [](const ResultSet& s) { return is_server(s) ? "-" : setting(s, "model"); }},
       plain("server", "server"),
       plain("vase", "build"),
       plain("grader", "grader"),
       {"tasks", tasks},
       plain("system message", "system"),
-      {"chat template", [](const ResultSet& s) { return setting(s, "raw") == "true" ? "not used" : "the model's own"; }},
+      {"chat template",
+       [](const ResultSet& s) { return setting(s, "raw") == "true" ? "not used" : "the model's own"; }},
       plain("temperature", "/sampling/temperature"),
       plain("top-p", "/sampling/top_p"),
       plain("top-k", "/sampling/top_k"),
@@ -115,7 +122,9 @@ Table facts_table(std::span<const ResultSet> sets) {
   for (const Fact& fact : facts()) {
     std::vector<std::string> cells = {fact.name};
     for (const ResultSet& set : sets) cells.push_back(fact.value(set));
-    if (std::ranges::all_of(cells.begin() + 1, cells.end(), [](const std::string& cell) { return cell == "-"; })) continue;
+    if (std::ranges::all_of(cells.begin() + 1, cells.end(),
+                            [](const std::string& cell) { return cell == "-"; }))
+      continue;
     table.rows.push_back(std::move(cells));
   }
   return table;
@@ -123,13 +132,18 @@ Table facts_table(std::span<const ResultSet> sets) {
 
 // The canonical text of each policy, and hashes of files that it names.
 Table policies_table(const std::vector<ResultSet>& sets) {
-  Table table{.title = "Policies", .columns = {"policy", "its parts", "hashes of its files"}, .rows = {}, .note = "", .names = 3};
+  Table table{.title = "Policies",
+              .columns = {"policy", "its parts", "hashes of its files"},
+              .rows = {},
+              .note = "",
+              .names = 3};
   std::set<std::vector<std::string>> taken;
   for (const ResultSet& set : sets) {
     const size_t count = set.config["config"]["cells"].size();
     for (size_t i = 0; i < count; ++i) {
       const std::string at = "/cells/" + std::to_string(i);
-      const std::vector<std::string> row = {setting(set, at + "/policy"), setting(set, at + "/parts"), setting(set, at + "/files")};
+      const std::vector<std::string> row = {setting(set, at + "/policy"), setting(set, at + "/parts"),
+                                            setting(set, at + "/files")};
       if (taken.insert(row).second) table.rows.push_back(row);
     }
   }
@@ -140,8 +154,9 @@ Table kl_table(const std::vector<KlFile>& files) {
   Table table{.title = "Files of vase eval kl",
               .columns = {"file", "model", "vase", "eviction seeds", "texts: tokens"},
               .rows = {},
-              .note = "A line of these files does not hold the buffer, the row types and the prefill: their defaults, unless the command "
-                      "that made the file says otherwise.",
+              .note =
+                  "A line of these files does not hold the buffer, the row types and the prefill: their "
+                  "defaults, unless the command that made the file says otherwise.",
               .names = 5};
   for (const KlFile& file : files) {
     std::set<std::string> models, builds, texts;
@@ -159,7 +174,8 @@ Table kl_table(const std::vector<KlFile>& files) {
     };
     const auto same = [](const std::string& text) { return text; };
     table.rows.push_back({file.name, listed(models, same), listed(builds, same),
-                          listed(seeds, [](uint64_t seed) { return std::to_string(seed); }), listed(texts, same)});
+                          listed(seeds, [](uint64_t seed) { return std::to_string(seed); }),
+                          listed(texts, same)});
   }
   return table;
 }

@@ -56,7 +56,8 @@ Axis linear_axis(double highest, const std::string& label) {
 
 Axis log_axis(double lowest, double highest, const std::string& label) {
   if (!(lowest > 0 && lowest <= highest)) {
-    throw Error(ErrorCode::kUsage, "a log axis from " + plain_number(lowest) + " to " + plain_number(highest) +
+    throw Error(ErrorCode::kUsage, "a log axis from " + plain_number(lowest) + " to " +
+                                       plain_number(highest) +
                                        "; allowed: numbers above 0, the smaller one first");
   }
   const Round first = round_below(lowest);
@@ -75,7 +76,8 @@ Axis log_axis(double lowest, double highest, const std::string& label) {
 Axis axis_at(std::vector<double> values, const std::string& label) {
   std::ranges::sort(values);
   const double span = values.back() / values.front(), room = span > 1 ? std::pow(span, 0.05) : 2;
-  Axis axis{.log = true, .low = values.front() / room, .high = values.back() * room, .ticks = {}, .label = label};
+  Axis axis{
+      .log = true, .low = values.front() / room, .high = values.back() * room, .ticks = {}, .label = label};
   double before = -1;
   for (const double value : values) {
     if (axis.place(value) - before < kClosest) continue;

@@ -15,8 +15,12 @@ constexpr double kHalfBox = 7;
 
 class Drawing {
  public:
-  explicit Drawing(const BoxPlot& plot) : plot_(plot), height_(kTop + kRow * static_cast<double>(plot.boxes.size()) + kBottom), svg_(kWidth, height_, plot.title) {
-    for (const Box& box : plot.boxes) left_ = std::max(left_, text_width(shortened(box.label, kLabelLength)) + 14);
+  explicit Drawing(const BoxPlot& plot)
+      : plot_(plot),
+        height_(kTop + kRow * static_cast<double>(plot.boxes.size()) + kBottom),
+        svg_(kWidth, height_, plot.title) {
+    for (const Box& box : plot.boxes)
+      left_ = std::max(left_, text_width(shortened(box.label, kLabelLength)) + 14);
   }
 
   std::string finish() {

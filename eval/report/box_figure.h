@@ -25,9 +25,9 @@ Box box_of(const std::string& label, const Style& style, const std::vector<doubl
 struct BoxPlot {
   std::string title;
   Axis x;
-  std::vector<Box> boxes;             // from top to bottom
-  std::optional<double> reference;    // dotted, from top to bottom
-  std::optional<double> limit;        // the same, with the word "limit"
+  std::vector<Box> boxes;           // from top to bottom
+  std::optional<double> reference;  // dotted, from top to bottom
+  std::optional<double> limit;      // the same, with the word "limit"
 };
 
 // A whole <svg> element.

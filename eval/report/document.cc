@@ -13,7 +13,8 @@ std::string html_block(const Block& block) {
   if (const auto* table = std::get_if<Table>(&block)) return html_table(*table);
   const Figure& figure = std::get<Figure>(block);
   return "<figure>\n<figcaption>" + html_escaped(figure.title) + "</figcaption>\n" + figure.svg +
-         "<p class=\"note\"><b>How to read this:</b> " + html_escaped(figure.how_to_read) + "</p>\n</figure>\n";
+         "<p class=\"note\"><b>How to read this:</b> " + html_escaped(figure.how_to_read) +
+         "</p>\n</figure>\n";
 }
 
 std::string markdown_block(const Block& block) {
@@ -29,9 +30,10 @@ bool only_figures(const Section& section) { return std::ranges::all_of(section.b
 
 std::string html_page(const Document& document) {
   const std::string title = html_escaped(document.title);
-  std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>" +
-                     title + "</title>\n<style>\n" + kPageStyle + "</style>\n</head>\n<body>\n<h1>" + title + "</h1>\n";
+  std::string page =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>" +
+      title + "</title>\n<style>\n" + kPageStyle + "</style>\n</head>\n<body>\n<h1>" + title + "</h1>\n";
   for (const Section& section : document.sections) {
     if (section.blocks.empty()) continue;
     page += "<section>\n<h2>" + html_escaped(section.title) + "</h2>\n";
@@ -50,7 +52,8 @@ std::string markdown_page(const Document& document) {
     page += "## " + markdown_escaped(section.title) + "\n\n";
     for (const Block& block : section.blocks) page += markdown_block(block);
   }
-  return page + (figures ? "The figures are in the HTML page. " : "") + markdown_escaped(document.foot) + "\n";
+  return page + (figures ? "The figures are in the HTML page. " : "") + markdown_escaped(document.foot) +
+         "\n";
 }
 
 }  // namespace vase::eval::report

@@ -11,7 +11,7 @@ namespace vase::eval::report {
 
 struct Figure {
   std::string title;
-  std::string svg;          // a whole <svg> element
+  std::string svg;  // a whole <svg> element
   std::string how_to_read;
 };
 

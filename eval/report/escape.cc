@@ -16,46 +16,42 @@ std::string valid_utf8(std::string_view text) {
   return json::parse(quoted).get<std::string>();
 }
 
+constexpr std::string_view kMarkdown = "\\`*_[]|~$#!";  // what a backslash makes a character of
+
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
-void add_html(std::string& out, char c) {
-  switch (c) {
-    case '&': out += "&amp;"; return;
-    case '<': out += "&lt;"; return;
-    case '>': out += "&gt;"; return;
-    case '"': out += "&quot;"; return;
-    case '\'': out += "&#39;"; return;
-    case '\n': case '\t': out += c; return;
-    default: is_control(c) ? out += kReplacement : out += c;
-  }
+// Of those that HTML and Markdown share; empty for others.
+std::string_view entity_of(char c) { return c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : ""; }
+
+std::string html_of(char c) {
+  if (c == '"') return "&quot;";
+  if (c == '\'') return "&#39;";
+  if (c == '\n' || c == '\t') return {c};
+  if (is_control(c)) return kReplacement;
+  const std::string_view entity = entity_of(c);
+  return entity.empty() ? std::string{c} : std::string(entity);
 }
 
-void add_markdown(std::string& out, char c) {
-  switch (c) {
-    case '&': out += "&amp;"; return;
-    case '<': out += "&lt;"; return;
-    case '>': out += "&gt;"; return;
-    case '\n': case '\r': case '\t': out += ' '; return;
-    case '\\': case '`': case '*': case '_': case '[': case ']': case '|': case '~': case '$': case '#': case '!':
-      out += '\\';
-      out += c;
-      return;
-    default: is_control(c) ? out += kReplacement : out += c;
-  }
+std::string markdown_of(char c) {
+  if (c == '\n' || c == '\r' || c == '\t') return " ";
+  if (is_control(c)) return kReplacement;
+  if (kMarkdown.find(c) != std::string_view::npos) return {'\\', c};
+  const std::string_view entity = entity_of(c);
+  return entity.empty() ? std::string{c} : std::string(entity);
 }
 
 }  // namespace
 
 std::string html_escaped(std::string_view text) {
   std::string out;
-  for (const char c : valid_utf8(text)) add_html(out, c);
+  for (const char c : valid_utf8(text)) out += html_of(c);
   return out;
 }
 
 std::string markdown_escaped(std::string_view text) {
   std::string out;
-  for (const char c : valid_utf8(text)) add_markdown(out, c);
+  for (const char c : valid_utf8(text)) out += markdown_of(c);
   return out;
 }
 

@@ -6,8 +6,8 @@
 
 namespace vase::eval::report {
 
-// For HTML and XML, in text and in attributes between double quotes. Bytes that are not UTF-8 and control characters become
-// U+FFFD; line breaks and tabs stay.
+// For HTML and XML, in text and in attributes between double quotes. Bytes that are not UTF-8 and control
+// characters become U+FFFD; line breaks and tabs stay.
 std::string html_escaped(std::string_view text);
 
 // For a cell of a table or a paragraph: one line in which nothing is markup.

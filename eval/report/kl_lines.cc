@@ -37,7 +37,8 @@ T field(const ResultsLine& line, const char* key) {
 double number(const ResultsLine& line, const char* key, double most) {
   const double value = field<double>(line, key);
   if (value >= 0 && value <= most) return value;
-  fail(line, std::string("\"") + key + "\" is " + number_text("%g", value) + "; allowed: 0 to " + number_text("%g", most));
+  fail(line, std::string("\"") + key + "\" is " + number_text("%g", value) + "; allowed: 0 to " +
+                 number_text("%g", most));
 }
 
 KlLine read_line(const ResultsLine& line) {
@@ -113,7 +114,8 @@ KlSummary summarise_lines(const std::vector<const KlLine*>& lines) {
 
 KlFile read_kl_file(const std::string& path) {
   KlFile file{.name = path, .lines = {}};
-  const uint64_t whole = read_results(path, [&](const ResultsLine& line) { file.lines.push_back(read_line(line)); }, kForeign);
+  const uint64_t whole = read_results(
+      path, [&](const ResultsLine& line) { file.lines.push_back(read_line(line)); }, kForeign);
   if (file.lines.empty()) throw Error(ErrorCode::kCorrupt, path + " holds no line of `vase eval kl --out`");
   std::error_code error;
   const uint64_t bytes = std::filesystem::file_size(path, error);

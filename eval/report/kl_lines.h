@@ -27,7 +27,8 @@ struct KlFile {
   bool torn = false;  // its last line is not whole: the run was ended, or is still going on
 };
 
-// Throws Error: kNotFound; kCorrupt, with the line, for what `vase eval kl` has not written, and for a file without a line.
+// Throws Error: kNotFound; kCorrupt, with the line, for what `vase eval kl` has not written, and for a file
+// without a line.
 KlFile read_kl_file(const std::string& path);
 
 // One policy at one budget on one model over all texts and seeds of a file.
@@ -35,8 +36,8 @@ struct KlFileRow {
   std::string model, policy;
   int budget = 0;
   size_t seeds = 0;
-  // As summarise() of eval/kl_report.h has it, but for the median and p99, which cannot be had from those of the texts: they are
-  // means over texts.
+  // As summarise() of eval/kl_report.h has it, but for the median and p99, which cannot be had from those of
+  // the texts: they are means over texts.
   KlSummary summary;
 };
 

@@ -53,7 +53,8 @@ void name_files(KlPanel& panel, const std::vector<std::string>& files) {
 
 }  // namespace
 
-std::vector<KlPanel> kl_panels_of(std::span<const KlFile> files, std::span<const std::vector<KlFileRow>> rows) {
+std::vector<KlPanel> kl_panels_of(std::span<const KlFile> files,
+                                  std::span<const std::vector<KlFileRow>> rows) {
   std::vector<KlPanel> panels;
   for (const std::string& model : models_of(rows)) {
     KlPanel panel{.model = model, .series = {}, .floor = {}};
@@ -65,7 +66,8 @@ std::vector<KlPanel> kl_panels_of(std::span<const KlFile> files, std::span<const
         file_of.push_back(files[f].name);
       }
       if (const TextSet own = texts_of(files[f], model); !own.empty()) texts.insert(own);
-      if (const auto floor = noise_floor(rows[f], model)) panel.floor = std::max(panel.floor.value_or(0), *floor);
+      if (const auto floor = noise_floor(rows[f], model))
+        panel.floor = std::max(panel.floor.value_or(0), *floor);
     }
     name_files(panel, file_of);
     panel.same_texts = texts.size() == 1;

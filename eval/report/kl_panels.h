@@ -24,7 +24,9 @@ struct KlPanel {
   bool same_texts = true;       // whether all its files are about the same texts
 };
 
-// rows: kl_rows() of each file; what they point to must outlive the panels. Models of which nothing was evicted have none.
-std::vector<KlPanel> kl_panels_of(std::span<const KlFile> files, std::span<const std::vector<KlFileRow>> rows);
+// rows: kl_rows() of each file; what they point to must outlive the panels. Models of which nothing was
+// evicted have none.
+std::vector<KlPanel> kl_panels_of(std::span<const KlFile> files,
+                                  std::span<const std::vector<KlFileRow>> rows);
 
 }  // namespace vase::eval::report

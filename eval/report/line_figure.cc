@@ -9,17 +9,18 @@
 namespace vase::eval::report {
 namespace {
 
-constexpr double kWidth = 760, kHeight = 380;                // pixels
-constexpr double kLeft = 62, kTop = 34, kBottom = 46;        // around the axes
-constexpr double kLead = 26;                                 // from the axes to a label
-constexpr double kLabelGap = 15;                             // between labels
-constexpr double kBaseLine = 4;                              // from the middle of a line of text
+constexpr double kWidth = 760, kHeight = 380;          // pixels
+constexpr double kLeft = 62, kTop = 34, kBottom = 46;  // around the axes
+constexpr double kLead = 26;                           // from the axes to a label
+constexpr double kLabelGap = 15;                       // between labels
+constexpr double kBaseLine = 4;                        // from the middle of a line of text
 
 class Drawing {
  public:
   explicit Drawing(const LinePlot& plot) : plot_(plot), svg_(kWidth, kHeight, plot.title) {
     double label = 0;
-    for (const PlotLine& line : plot.lines) label = std::max(label, text_width(shortened(line.label, kLabelLength)));
+    for (const PlotLine& line : plot.lines)
+      label = std::max(label, text_width(shortened(line.label, kLabelLength)));
     right_ = kWidth - kLead - label - 6;
   }
 
@@ -72,7 +73,8 @@ class Drawing {
   void draw_level(const PlotLine& line) {
     const PlotPoint& p = line.points.back();
     if (p.high > p.low) {
-      svg_.rectangle({kLeft, y(p.high)}, right_ - kLeft, y(p.low) - y(p.high), "band " + fill_class(line.style));
+      svg_.rectangle({kLeft, y(p.high)}, right_ - kLeft, y(p.low) - y(p.high),
+                     "band " + fill_class(line.style));
     }
     svg_.line({kLeft, y(p.y)}, {right_, y(p.y)}, "line " + stroke_classes(line.style));
   }
@@ -81,7 +83,8 @@ class Drawing {
     std::vector<Spot> spots;
     for (const PlotPoint& p : line.points) {
       spots.push_back(spot(p));
-      if (p.high > p.low) svg_.line({x(p.x), y(p.low)}, {x(p.x), y(p.high)}, "bar " + stroke_classes({line.style.hue, 0}));
+      if (p.high > p.low)
+        svg_.line({x(p.x), y(p.low)}, {x(p.x), y(p.high)}, "bar " + stroke_classes({line.style.hue, 0}));
     }
     svg_.polyline(spots, "line " + stroke_classes(line.style));
     if (!line.markers) return;
@@ -95,7 +98,8 @@ class Drawing {
     for (size_t i = 0; i < plot_.lines.size(); ++i) {
       const PlotLine& line = plot_.lines[i];
       const Spot end = end_of(line), label{right_ + kLead, places[i]};
-      svg_.polyline({{end.x + 5, end.y}, {right_ + 6, end.y}, {label.x - 4, label.y}}, "lead " + stroke_classes({line.style.hue, 0}));
+      svg_.polyline({{end.x + 5, end.y}, {right_ + 6, end.y}, {label.x - 4, label.y}},
+                    "lead " + stroke_classes({line.style.hue, 0}));
       const std::string shown = shortened(line.label, kLabelLength);
       svg_.text({label.x, label.y + kBaseLine}, shown, "start", "", shown == line.label ? "" : line.label);
     }

@@ -10,7 +10,7 @@
 
 namespace vase::eval::report {
 
-inline constexpr size_t kMostLines = 8;   // of a figure that can still be read
+inline constexpr size_t kMostLines = 8;     // of a figure that can still be read
 inline constexpr size_t kLabelLength = 34;  // characters; longer labels lose their middle
 
 // A value with the ends of its bar, which are equal to it where there is none.
@@ -22,7 +22,7 @@ struct PlotLine {
   std::string label;
   Style style;
   std::vector<PlotPoint> points;  // by growing x; not empty
-  bool level = false;             // the one point is drawn across the whole figure, its bar as a band; x does not matter
+  bool level = false;  // the one point is drawn across the whole figure, its bar as a band; x does not matter
   bool markers = true;
 };
 

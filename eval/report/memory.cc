@@ -57,20 +57,23 @@ std::optional<MemoryLine> line_of(const Cell& cell, const std::vector<const Resu
 
 // The same rows, whatever the task.
 std::string rows_of(const ResultSet& set) {
-  std::string text = setting(set, "/cache/key_type") + " keys, " + setting(set, "/cache/value_type") + " values";
+  std::string text =
+      setting(set, "/cache/key_type") + " keys, " + setting(set, "/cache/value_type") + " values";
   if (setting(set, "/cache/prefill") == "dense") text += ", whole prompt stored first";
   return text;
 }
 
 MemoryGroup& group_of(std::vector<MemoryGroup>& groups, const ResultSet& set) {
   const std::string model = setting(set, "model"), rows = rows_of(set);
-  const auto found = std::ranges::find_if(groups, [&](const MemoryGroup& g) { return g.model == model && g.rows == rows; });
+  const auto found =
+      std::ranges::find_if(groups, [&](const MemoryGroup& g) { return g.model == model && g.rows == rows; });
   if (found != groups.end()) return *found;
   return groups.emplace_back(MemoryGroup{.model = model, .rows = rows, .lines = {}});
 }
 
 void add_lengths(MemoryGroup& group, const ResultSet& set, const std::vector<const Result*>& results) {
-  const int64_t most = number_setting(set, "max_tokens", 0), context = number_setting(set, "/cache/context", 0);
+  const int64_t most = number_setting(set, "max_tokens", 0),
+                context = number_setting(set, "/cache/context", 0);
   for (const Result* r : results) {
     const int64_t length = int64_t(r->prompt_tokens) + r->generated_tokens;
     const int64_t limit = context > 0 ? std::min(context, r->prompt_tokens + most) : r->prompt_tokens + most;
@@ -81,8 +84,9 @@ void add_lengths(MemoryGroup& group, const ResultSet& set, const std::vector<con
 
 // A policy on several tasks, or in several folders with other periods, counts with the most that it takes.
 void add_line(MemoryGroup& group, const MemoryLine& line) {
-  const auto same = std::ranges::find_if(
-      group.lines, [&](const MemoryLine& other) { return other.policy == line.policy && other.budget == line.budget; });
+  const auto same = std::ranges::find_if(group.lines, [&](const MemoryLine& other) {
+    return other.policy == line.policy && other.budget == line.budget;
+  });
   if (same == group.lines.end()) {
     group.lines.push_back(line);
     return;
@@ -103,7 +107,8 @@ const MemoryLine* MemoryGroup::full() const {
   return found == lines.end() ? nullptr : &*found;
 }
 
-std::vector<MemoryGroup> memory_groups_of(const std::vector<ResultSet>& sets, const std::vector<SummaryRow>& rows) {
+std::vector<MemoryGroup> memory_groups_of(const std::vector<ResultSet>& sets,
+                                          const std::vector<SummaryRow>& rows) {
   std::vector<MemoryGroup> groups;
   for (const SummaryRow& row : rows) {
     const Cell cell{&row, &*std::ranges::find(sets, row.set, &ResultSet::name)};

@@ -13,20 +13,21 @@ constexpr double kMib = 1048576;
 constexpr int kFirstHue = 2, kBudgetHues = kHues - kFirstHue;
 
 constexpr const char* kTableNote =
-    "KiB per slot: keys, values and what the policy keeps beside them, of one token in all layers and KV heads, as recorded. slots: "
-    "of a layer and KV head at most, the budget and one period between evictions (after a prompt that is stored whole, at least "
-    "that). at most: slots times bytes per slot. recorded: the most that a text has taken. of the full cache: at the length of the longest text "
-    "that was generated.";
+    "KiB per slot: keys, values and what the policy keeps beside them, of one token in all layers and KV "
+    "heads, as recorded. slots: of a layer and KV head at most, the budget and one period between evictions "
+    "(after a prompt that is stored whole, at least that). at most: slots times bytes per slot. recorded: "
+    "the most that a text has taken. of the full cache: at the length of the longest text that was generated.";
 
 constexpr const char* kHowToRead =
-    "what one sequence takes as its text grows: min(tokens, slots) times the recorded bytes per slot. With a budget it rises like "
-    "the full cache until the slots are there and never after that. The dotted line is the longest text of these runs; to the "
-    "right of it the lines are the formula alone, up to the longest text that the runs allowed. Policies of one budget differ little; drawn is the "
-    "one that takes most.";
+    "what one sequence takes as its text grows: min(tokens, slots) times the recorded bytes per slot. With a "
+    "budget it rises like the full cache until the slots are there and never after that. The dotted line is "
+    "the longest text of these runs; to the right of it the lines are the formula alone, up to the longest "
+    "text that the runs allowed. Policies of one budget differ little; drawn is the one that takes most.";
 
 std::vector<PlotPoint> points_of(const MemoryLine& line, double allowed) {
   std::vector<double> places = {0};
-  if (line.slots > 0 && static_cast<double>(line.slots) < allowed) places.push_back(static_cast<double>(line.slots));
+  if (line.slots > 0 && static_cast<double>(line.slots) < allowed)
+    places.push_back(static_cast<double>(line.slots));
   places.push_back(allowed);
   std::vector<PlotPoint> points;
   for (const double x : places) {
@@ -58,7 +59,11 @@ const MemoryLine* rising(const MemoryGroup& group) {
 
 Figure figure_of(const MemoryGroup& group, const std::string& title) {
   const auto allowed = static_cast<double>(group.allowed);
-  LinePlot plot{.title = title, .x = linear_axis(allowed, "tokens, prompt included"), .y = {}, .lines = {}, .floor = {},
+  LinePlot plot{.title = title,
+                .x = linear_axis(allowed, "tokens, prompt included"),
+                .y = {},
+                .lines = {},
+                .floor = {},
                 .marks = {{static_cast<double>(group.longest), "longest text"}}};
   std::string how = kHowToRead;
   if (const MemoryLine* full = rising(group)) {
@@ -71,7 +76,8 @@ Figure figure_of(const MemoryGroup& group, const std::string& title) {
     if (plot.lines.size() == kMostLines) break;
     const int index = static_cast<int>(plot.lines.size());
     const Style style{kFirstHue + index % kBudgetHues, index / kBudgetHues % kDashes};
-    plot.lines.push_back({"budget " + std::to_string(line->budget), style, points_of(*line, allowed), false, false});
+    plot.lines.push_back(
+        {"budget " + std::to_string(line->budget), style, points_of(*line, allowed), false, false});
   }
   if (budgets.size() >= kMostLines) how += " Budgets beyond those drawn are in the table.";
   double highest = 0;
@@ -84,11 +90,14 @@ void add_rows(Table& table, const MemoryGroup& group, const std::string& name) {
   const MemoryLine* full = group.full();
   const auto longest = static_cast<double>(group.longest);
   for (const MemoryLine& line : group.lines) {
-    const std::string share = full ? number_text("%.1f %%", 100 * line.bytes_at(longest) / full->bytes_at(longest)) : "?";
-    table.rows.push_back({name, line.policy, line.budget > 0 ? std::to_string(line.budget) : "-",
-                          number_text("%.2f", line.slot_bytes / 1024), line.slots > 0 ? std::to_string(line.slots) : "all",
-                          line.slots > 0 ? number_text("%.2f", line.bytes_at(static_cast<double>(line.slots)) / kMib) : "grows",
-                          number_text("%.2f", static_cast<double>(line.most_bytes) / kMib), share});
+    const std::string share =
+        full ? number_text("%.1f %%", 100 * line.bytes_at(longest) / full->bytes_at(longest)) : "?";
+    table.rows.push_back(
+        {name, line.policy, line.budget > 0 ? std::to_string(line.budget) : "-",
+         number_text("%.2f", line.slot_bytes / 1024), line.slots > 0 ? std::to_string(line.slots) : "all",
+         line.slots > 0 ? number_text("%.2f", line.bytes_at(static_cast<double>(line.slots)) / kMib)
+                        : "grows",
+         number_text("%.2f", static_cast<double>(line.most_bytes) / kMib), share});
   }
 }
 
@@ -97,7 +106,8 @@ void add_rows(Table& table, const MemoryGroup& group, const std::string& name) {
 Section memory_section(const Material& material) {
   Section section{"Memory", {}};
   Table table{.title = "Memory of one sequence",
-              .columns = {"model", "policy", "budget", "KiB per slot", "slots", "at most, MiB", "recorded, MiB", "of the full cache"},
+              .columns = {"model", "policy", "budget", "KiB per slot", "slots", "at most, MiB",
+                          "recorded, MiB", "of the full cache"},
               .rows = {},
               .note = kTableNote,
               .names = 2};

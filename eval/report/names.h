@@ -8,7 +8,8 @@
 
 namespace vase::eval::report {
 
-// "Qwen2.5 Coder 1.5B (0123456789abcdef)" for a fingerprint that a folder has a name for, "model 0123456789abcdef" else.
+// "Qwen2.5 Coder 1.5B (0123456789abcdef)" for a fingerprint that a folder has a name for, "model
+// 0123456789abcdef" else.
 std::string model_title(const Material& material, const std::string& fingerprint);
 
 // Of all folders and files, each once, in their order; servers' models under the name that the server knows.

@@ -21,7 +21,8 @@ std::string family_of(const std::string& name) {
   return word.starts_with("random") ? "random" : word;
 }
 
-// Who chooses first: presets with a hue of their own, and of each family the plain name, which gets the solid line.
+// Who chooses first: presets with a hue of their own, and of each family the plain name, which gets the solid
+// line.
 int rank_of(const std::string& name) {
   const std::string family = family_of(name);
   const bool fixed = std::ranges::any_of(kFixed, [&](const Fixed& f) { return family == f.family; });

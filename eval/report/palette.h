@@ -18,8 +18,8 @@ struct Style {
 
 class Palette {
  public:
-  // names: of all lines of the page. The first word decides on the hue, so variants of a preset share it and differ in their
-  // dashes. More than four of one hue repeat.
+  // names: of all lines of the page. The first word decides on the hue, so variants of a preset share it and
+  // differ in their dashes. More than four of one hue repeat.
   explicit Palette(const std::vector<std::string>& names);
 
   // Hue 0 for a name that is not one of the page's.

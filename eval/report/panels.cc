@@ -55,11 +55,14 @@ Group& group_of(std::vector<Group>& groups, const ResultSet& set, const std::str
   const std::string model = setting(set, "model");
   return find_or_add(
       groups, [&](const Group& g) { return g.task == task && (server || g.model == model); },
-      [&] { return Group{task, model, title_of(set, task), {}}; });
+      [&] {
+        return Group{task, model, title_of(set, task), {}};
+      });
 }
 
 void add_cell(Series& series, Cell cell) {
-  const auto same = std::ranges::find(series.cells, cell.row->budget, [](const Cell& c) { return c.row->budget; });
+  const auto same =
+      std::ranges::find(series.cells, cell.row->budget, [](const Cell& c) { return c.row->budget; });
   if (same == series.cells.end()) {
     series.cells.push_back(cell);
   } else if (same->row->items < cell.row->items) {
@@ -71,9 +74,14 @@ void add_row(std::vector<Group>& groups, const ResultSet& set, const SummaryRow&
   const std::string key = context_key(set, row.task);
   Context& context = find_or_add(
       group_of(groups, set, row.task).contexts, [&](const Context& c) { return c.key == key; },
-      [&] { return Context{key, set.name, is_server(set), {}}; });
+      [&] {
+        return Context{key, set.name, is_server(set), {}};
+      });
   Series& series = find_or_add(
-      context.series, [&](const Series& s) { return s.policy == row.policy; }, [&] { return Series{row.policy, row.policy, {}}; });
+      context.series, [&](const Series& s) { return s.policy == row.policy; },
+      [&] {
+        return Series{row.policy, row.policy, {}};
+      });
   add_cell(series, {&row, &set});
 }
 
@@ -84,7 +92,8 @@ std::string short_name(const Group& group, const std::string& folder) {
     return normal.filename().string();
   };
   const std::string name = last(folder);
-  const auto alike = std::ranges::count_if(group.contexts, [&](const Context& c) { return last(c.folder) == name; });
+  const auto alike =
+      std::ranges::count_if(group.contexts, [&](const Context& c) { return last(c.folder) == name; });
   return alike > 1 || name.empty() ? folder : name;
 }
 
@@ -112,7 +121,8 @@ Panel panel_of(Group& group) {
 std::vector<const Result*> Cell::results() const {
   std::vector<const Result*> own;
   for (const Result& r : set->results) {
-    if (r.item.task == row->task && r.item.policy == row->policy && r.item.budget == row->budget) own.push_back(&r);
+    if (r.item.task == row->task && r.item.policy == row->policy && r.item.budget == row->budget)
+      own.push_back(&r);
   }
   return own;
 }
@@ -150,13 +160,16 @@ std::vector<const Series*> shown_series(const Panel& panel, size_t most) {
 
 std::string missing_words(const Panel& panel, size_t shown) {
   std::string words;
-  if (!panel.has_full()) words += " The full cache was not run, so there is nothing to measure the loss against.";
+  if (!panel.has_full())
+    words += " The full cache was not run, so there is nothing to measure the loss against.";
   if (!panel.has_random()) {
-    words += " No random policy was run: without it nobody can tell what choosing adds over keeping any tokens.";
+    words +=
+        " No random policy was run: without it nobody can tell what choosing adds over keeping any tokens.";
   }
   if (panel.series.size() > shown) {
     words += " " + std::to_string(panel.series.size() - shown) +
-             " more lines are in the table alone: drawn are the full cache, random policies and then the first as they were asked for.";
+             " more lines are in the table alone: drawn are the full cache, random policies and then the "
+             "first as they were asked for.";
   }
   return words;
 }

@@ -19,7 +19,7 @@ struct Cell {
 
 // One policy under one configuration.
 struct Series {
-  std::string label;        // the policy; the folder as well when the panel has several configurations
+  std::string label;  // the policy; the folder as well when the panel has several configurations
   std::string policy;
   std::vector<Cell> cells;  // by growing budget
 
@@ -27,7 +27,8 @@ struct Series {
   bool is_level() const { return cells.front().row->budget == 0; }
 };
 
-// One task with one model. Folders that differ in nothing but their policies, budgets and tasks are one configuration.
+// One task with one model. Folders that differ in nothing but their policies, budgets and tasks are one
+// configuration.
 struct Panel {
   std::string task;
   std::string title;  // task and model
@@ -38,8 +39,9 @@ struct Panel {
   bool has_budgets() const;
 };
 
-// rows: summarise(sets). What they point to must outlive the panels. Another program's results stand with those of the first
-// model that has the task. A cell that two folders of one configuration hold is taken from the one with more texts.
+// rows: summarise(sets). What they point to must outlive the panels. Another program's results stand with
+// those of the first model that has the task. A cell that two folders of one configuration hold is taken from
+// the one with more texts.
 std::vector<Panel> panels_of(std::span<const ResultSet> sets, std::span<const SummaryRow> rows);
 
 // The lines that a figure has room for: the full cache, random, then the others in their order.

@@ -13,17 +13,20 @@ void require_different_runs(const std::vector<ResultSet>& sets) {
   for (size_t i = 0; i < sets.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (sets[i].config["hash"] != sets[j].config["hash"]) continue;
-      throw Error(ErrorCode::kUsage, sets[j].name + " and " + sets[i].name +
-                                         " have one configuration: they are parts of a run, or copies; join them with "
-                                         "`vase eval merge` and give the folder that it makes");
+      throw Error(ErrorCode::kUsage,
+                  sets[j].name + " and " + sets[i].name +
+                      " have one configuration: they are parts of a run, or copies; join them with "
+                      "`vase eval merge` and give the folder that it makes");
     }
   }
 }
 
 void require_something(const ReportInput& input) {
-  const bool texts = std::ranges::any_of(input.sets, [](const ResultSet& set) { return !set.results.empty(); });
+  const bool texts =
+      std::ranges::any_of(input.sets, [](const ResultSet& set) { return !set.results.empty(); });
   if (texts || !input.kl.empty()) return;
-  throw Error(ErrorCode::kNotFound, "none of the folders holds a finished text yet; there is nothing to show");
+  throw Error(ErrorCode::kNotFound,
+              "none of the folders holds a finished text yet; there is nothing to show");
 }
 
 std::vector<std::string> line_names(const std::vector<Panel>& panels, const std::vector<KlPanel>& kl) {
@@ -49,8 +52,10 @@ Document make_report(const ReportInput& input) {
   const std::vector<KlPanel> kl_panels = kl_panels_of(input.kl, kl);
   const Palette palette(line_names(panels, kl_panels));
   const Material material{input, rows, panels, kl, kl_panels, palette};
-  Document document{.title = input.title, .sections = {}, .foot = "Made by vase " + input.build + " with vase report."};
-  for (const auto section : {overview_section, accuracy_section, kl_section, failure_section, length_section, memory_section, asked_section}) {
+  Document document{
+      .title = input.title, .sections = {}, .foot = "Made by vase " + input.build + " with vase report."};
+  for (const auto section : {overview_section, accuracy_section, kl_section, failure_section, length_section,
+                             memory_section, asked_section}) {
     document.sections.push_back(section(material));
   }
   return document;

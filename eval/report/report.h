@@ -14,7 +14,7 @@ struct ReportInput {
   std::string title;
   std::vector<ResultSet> sets;  // of folders with different names
   std::vector<KlFile> kl;
-  std::string build;            // version of the program that makes the page
+  std::string build;  // version of the program that makes the page
 };
 
 // Throws Error: kUsage when two folders are of one run; kNotFound when there is nothing to show.

@@ -39,8 +39,8 @@ Table result_table(const Material& material, const std::string& title, std::span
   return table;
 }
 
-LinePlot budget_plot(const Panel& panel, const Palette& palette, const std::string& title, const std::string& y_label,
-                     RowValue (*value)(const SummaryRow&)) {
+LinePlot budget_plot(const Panel& panel, const Palette& palette, const std::string& title,
+                     const std::string& y_label, RowValue (*value)(const SummaryRow&)) {
   LinePlot plot{.title = title, .x = {}, .y = {}, .lines = {}, .floor = {}, .marks = {}};
   std::vector<double> budgets;
   double highest = 0;

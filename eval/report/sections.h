@@ -42,7 +42,7 @@ struct RowValue {
 };
 
 // That value against the budget, one line per series. The panel must have budgets.
-LinePlot budget_plot(const Panel& panel, const Palette& palette, const std::string& title, const std::string& y_label,
-                     RowValue (*value)(const SummaryRow&));
+LinePlot budget_plot(const Panel& panel, const Palette& palette, const std::string& title,
+                     const std::string& y_label, RowValue (*value)(const SummaryRow&));
 
 }  // namespace vase::eval::report

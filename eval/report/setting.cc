@@ -17,7 +17,8 @@ json value_of(const ResultSet& set, const std::string& pointer) {
 std::string setting(const ResultSet& set, const std::string& pointer) {
   const json value = value_of(set, pointer);
   if (value.empty()) return "-";  // null, or a list without anything
-  const std::string text = value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string text = value.is_string() ? value.get<std::string>()
+                                             : value.dump(-1, ' ', false, json::error_handler_t::replace);
   return text.empty() ? "-" : text;
 }
 

@@ -23,8 +23,10 @@ class Svg {
   void polyline(const std::vector<Spot>& spots, std::string_view classes);
   void rectangle(Spot corner, double width, double height, std::string_view classes);  // corner: top left
   void marker(Spot centre, const Style& style);
-  // anchor: "start", "middle" or "end"; y is the base line. hint: shown when the pointer rests on it; empty for none.
-  void text(Spot at, std::string_view text, std::string_view anchor, std::string_view classes, std::string_view hint = "");
+  // anchor: "start", "middle" or "end"; y is the base line. hint: shown when the pointer rests on it; empty
+  // for none.
+  void text(Spot at, std::string_view text, std::string_view anchor, std::string_view classes,
+            std::string_view hint = "");
 
   std::string finish();
 

@@ -8,7 +8,8 @@ namespace {
 std::string html_row(const std::vector<std::string>& cells, const char* tag, size_t names) {
   std::string line = "<tr>";
   for (size_t i = 0; i < cells.size(); ++i) {
-    line += std::string("<") + tag + (i < names ? "" : " class=\"n\"") + ">" + html_escaped(cells[i]) + "</" + tag + ">";
+    line += std::string("<") + tag + (i < names ? "" : " class=\"n\"") + ">" + html_escaped(cells[i]) + "</" +
+            tag + ">";
   }
   return line + "</tr>\n";
 }
@@ -22,7 +23,8 @@ std::string markdown_row(const std::vector<std::string>& cells) {
 }  // namespace
 
 std::string html_table(const Table& table) {
-  std::string text = "<div class=\"wide\"><table>\n<caption>" + html_escaped(table.title) + "</caption>\n<thead>";
+  std::string text =
+      "<div class=\"wide\"><table>\n<caption>" + html_escaped(table.title) + "</caption>\n<thead>";
   text += html_row(table.columns, "th", table.names) + "</thead>\n<tbody>\n";
   for (const auto& row : table.rows) text += html_row(row, "td", table.names);
   text += "</tbody>\n</table></div>\n";

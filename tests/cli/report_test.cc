@@ -17,7 +17,11 @@ class CliReport : public Cli {
     fs::create_directory(folder_);
     std::ofstream out(path("problems.jsonl"));
     for (int i = 0; i < 3; ++i) {
-      out << json({{"id", "p" + std::to_string(i)}, {"problem", "How many? " + std::to_string(i)}, {"answer", "7"}}).dump() << "\n";
+      out << json({{"id", "p" + std::to_string(i)},
+                   {"problem", "How many? " + std::to_string(i)},
+                   {"answer", "7"}})
+                 .dump()
+          << "\n";
     }
     std::ofstream(path("text.txt")) << std::string(120, 'a');
   }
@@ -25,14 +29,18 @@ class CliReport : public Cli {
 
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
   void make_run(const std::string& out, const std::string& flags = "") const {
-    const Outcome o = vase("eval run --threads 1 --model " + small_.path() + " --task jsonl=" + path("problems.jsonl") +
-                           " --policy full --policy vase-attnv --policy random --kv-budget 40 --kv-budget 64 --kv-buffer 8 "
-                           "--max-tokens 60 --out " + path(out) + " " + flags);
+    const Outcome o =
+        vase("eval run --threads 1 --model " + small_.path() + " --task jsonl=" + path("problems.jsonl") +
+             " --policy full --policy vase-attnv --policy random --kv-budget 40 --kv-budget 64 --kv-buffer 8 "
+             "--max-tokens 60 --out " +
+             path(out) + " " + flags);
     ASSERT_EQ(o.code, 0) << o.err;
   }
   void make_divergences(const std::string& out) const {
-    const Outcome o = vase("eval kl --threads 1 --model " + small_.path() + " --text " + path("text.txt") +
-                           " --policy vase-attnv --policy random --kv-budget 40 --kv-budget 64 --kv-buffer 8 --out " + path(out));
+    const Outcome o =
+        vase("eval kl --threads 1 --model " + small_.path() + " --text " + path("text.txt") +
+             " --policy vase-attnv --policy random --kv-budget 40 --kv-budget 64 --kv-buffer 8 --out " +
+             path(out));
     ASSERT_EQ(o.code, 0) << o.err;
   }
   // Refused with the code, the words in the message, and no page.
@@ -40,7 +48,8 @@ class CliReport : public Cli {
     const Outcome o = vase("report " + arguments + " --out " + path("page.html"));
     EXPECT_EQ(o.code, code) << arguments << "\n" << o.err;
     EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
-    for (const std::string& word : words) EXPECT_NE(o.err.find(word), std::string::npos) << word << "\n" << o.err;
+    for (const std::string& word : words)
+      EXPECT_NE(o.err.find(word), std::string::npos) << word << "\n" << o.err;
     EXPECT_FALSE(fs::exists(path("page.html"))) << arguments;
   }
 
@@ -51,7 +60,8 @@ class CliReport : public Cli {
 TEST_F(CliReport, MakesOnePageOfRunsAndDivergences) {
   make_run("run");
   make_divergences("kl.jsonl");
-  const Outcome o = vase("report " + path("run") + " " + path("kl.jsonl") + " --title 'A & B' --out " + path("page.html") + " --markdown " + path("page.md"));
+  const Outcome o = vase("report " + path("run") + " " + path("kl.jsonl") + " --title 'A & B' --out " +
+                         path("page.html") + " --markdown " + path("page.md"));
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.out, "");
   EXPECT_NE(o.err.find("15 texts of 1 runs, 1 files"), std::string::npos) << o.err;
@@ -59,7 +69,8 @@ TEST_F(CliReport, MakesOnePageOfRunsAndDivergences) {
   EXPECT_EQ(std::ranges::count(all, "svg", &test::Element::name), 5);
   EXPECT_NE(std::ranges::find(all, "A & B", &test::Element::text), all.end());
   const std::string markdown = contents(path("page.md"));
-  for (const char* part : {"# A &amp; B\n", "| problems | vase-attnv | 40 | 3 | 3 |", "complete, 15 texts", "| full, f32 rows | - |"}) {
+  for (const char* part : {"# A &amp; B\n", "| problems | vase-attnv | 40 | 3 | 3 |", "complete, 15 texts",
+                           "| full, f32 rows | - |"}) {
     EXPECT_NE(markdown.find(part), std::string::npos) << part << "\n" << markdown;
   }
   for (const auto& entry : fs::directory_iterator(folder_)) {
@@ -70,7 +81,8 @@ TEST_F(CliReport, MakesOnePageOfRunsAndDivergences) {
 TEST_F(CliReport, PrintsTheNumbersAsJson) {
   make_run("run");
   make_divergences("kl.jsonl");
-  const Outcome o = vase("report --json " + path("run") + " " + path("kl.jsonl") + " --out " + path("page.html"));
+  const Outcome o =
+      vase("report --json " + path("run") + " " + path("kl.jsonl") + " --out " + path("page.html"));
   ASSERT_EQ(o.code, 0) << o.err;
   const json object = json::parse(o.out);
   EXPECT_EQ(object["rows"].size(), 5u);
@@ -123,7 +135,8 @@ TEST_F(CliReport, NeverReplacesWhatItIsMadeFrom) {
   const std::string inputs = "report " + path("run") + " " + path("kl.jsonl") + " --out ";
   expect_usage_error(vase(inputs + path("kl.jsonl")), {"--out", "the same file"});
   expect_usage_error(vase(inputs + path("run/config.json")), {"--out", "the same file"});
-  expect_usage_error(vase(inputs + path("x.html") + " --markdown " + path("x.html")), {"--markdown", "--out"});
+  expect_usage_error(vase(inputs + path("x.html") + " --markdown " + path("x.html")),
+                     {"--markdown", "--out"});
   expect_usage_error(vase(inputs + path("run")), {"--out"});
   EXPECT_EQ(contents(path("run/config.json")), config);
   EXPECT_EQ(contents(path("kl.jsonl")), lines);

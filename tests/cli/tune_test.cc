@@ -17,7 +17,8 @@ class CliTune : public Cli {
   ~CliTune() override { std::remove(text_.c_str()); }
 
   Outcome tune(const std::string& flags) const {
-    return vase("tune --threads 1 --model " + small_.path() + " --text " + text_ + " --kv-buffer 8 --tokens 300 " + flags);
+    return vase("tune --threads 1 --model " + small_.path() + " --text " + text_ +
+                " --kv-buffer 8 --tokens 300 " + flags);
   }
 
   const std::string text_ = test::temporary_path(".txt");
@@ -37,8 +38,9 @@ TEST_F(CliTune, FindsABudgetThatEvalKlConfirms) {
   const int budget = found["budget"];
   EXPECT_GT(budget, smallest["budget"].get<int>());
   EXPECT_EQ(budget % 16, 0);
-  const Outcome kl = vase("eval kl --json --threads 1 --model " + small_.path() + " --text " + text_ + " --kv-buffer 8 --tokens 300 --kv-budget " + std::to_string(budget) + " --kv-budget " +
-                          std::to_string(budget - 16));
+  const Outcome kl = vase("eval kl --json --threads 1 --model " + small_.path() + " --text " + text_ +
+                          " --kv-buffer 8 --tokens 300 --kv-budget " + std::to_string(budget) +
+                          " --kv-budget " + std::to_string(budget - 16));
   const json rows = json::parse(kl.out)["rows"];
   EXPECT_LE(rows[0]["kl_mean"].get<double>(), target);
   EXPECT_GT(rows[1]["kl_mean"].get<double>(), target);
@@ -69,7 +71,8 @@ TEST_F(CliTune, RefusesWhatItCannotTune) {
   expect_usage_error(tune("--target-kl x"), {"--target-kl", "allowed"});
   expect_usage_error(tune("--step 0"), {"--step", "allowed"});
   expect_usage_error(tune("--text " + text_), {"--text", "the same file"});
-  expect_usage_error(vase("tune --model " + small_.path() + " --text " + text_ + " --tokens 60"), {"60 tokens", "give longer texts"});
+  expect_usage_error(vase("tune --model " + small_.path() + " --text " + text_ + " --tokens 60"),
+                     {"60 tokens", "give longer texts"});
   expect_usage_error(vase("tune --model " + small_.path()), {"--text"});
 }
 

@@ -33,7 +33,8 @@ TEST(SmallestBudget, FindsTheSmallestOfEveryFallingCurve) {
   for (const int step : {1, 8, 16}) {
     for (int threshold = 1; threshold <= 1000; threshold += 7) {
       const BudgetRange range{2 * step, 1008 / step * step, step};
-      const FoundBudget found = smallest_budget_below(1.0, range, [&](int budget) { return double(threshold) / budget; });
+      const FoundBudget found =
+          smallest_budget_below(1.0, range, [&](int budget) { return double(threshold) / budget; });
       const int smallest = std::max(range.lowest, (threshold + step - 1) / step * step);
       EXPECT_EQ(found.budget, smallest) << threshold << " in steps of " << step;
       EXPECT_LE(found.probes.size(), 20u);
@@ -62,7 +63,8 @@ TEST(SmallestBudget, ARangeOfOneBudget) {
 TEST(SmallestBudget, OnNoisyCurvesNothingSmallerThatWasMeasuredIsGoodEnough) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     const FoundBudget found = smallest_budget_below(0.05, {16, 2048, 16}, [&](int budget) {
-      std::mt19937 random(seed * 10007 + static_cast<unsigned>(budget));  // the same budget gives the same value
+      std::mt19937 random(seed * 10007 +
+                          static_cast<unsigned>(budget));  // the same budget gives the same value
       return falling(budget) * std::exp(std::normal_distribution<double>(0, 0.5)(random));
     });
     ASSERT_TRUE(found.budget.has_value()) << seed;

@@ -46,7 +46,8 @@ TEST(LinearAxis, HoldsEveryValueWithFewTicks) {
 
 TEST(LogAxis, HasOneTwoFiveWithinThreePowers) {
   EXPECT_EQ(texts(log_axis(0.03, 0.8, "")), (Texts{"0.02", "0.05", "0.1", "0.2", "0.5", "1"}));
-  EXPECT_EQ(texts(log_axis(0.001, 1, "")), (Texts{"0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1"}));
+  EXPECT_EQ(texts(log_axis(0.001, 1, "")),
+            (Texts{"0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1"}));
   EXPECT_EQ(texts(log_axis(5, 5, "")), (Texts{"5", "10"}));
 }
 

@@ -9,7 +9,8 @@
 namespace vase::eval::report {
 namespace {
 
-constexpr const char* kHostile = "</td><script>alert('x')</script> & \"q\" | `c` *b* [a](b) $m$ \\ \x01\xFF é\nnext";
+constexpr const char* kHostile =
+    "</td><script>alert('x')</script> & \"q\" | `c` *b* [a](b) $m$ \\ \x01\xFF é\nnext";
 
 TEST(HtmlEscaped, IsTextAlone) {
   EXPECT_EQ(html_escaped("a<b> & \"c\" 'd'"), "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
@@ -59,7 +60,10 @@ TEST(Page, HostileTextStaysInItsMarkdownCell) {
 }
 
 TEST(Page, SectionsWithoutBlocksAreLeftOut) {
-  const Document document{"t", {{"empty", {}}, {"full", {std::string("p")}}, {"drawn", {Figure{"f", "<svg></svg>", "h"}}}}, "foot"};
+  const Document document{
+      "t",
+      {{"empty", {}}, {"full", {std::string("p")}}, {"drawn", {Figure{"f", "<svg></svg>", "h"}}}},
+      "foot"};
   EXPECT_EQ(html_page(document).find("empty"), std::string::npos);
   EXPECT_NE(html_page(document).find("<h2>drawn</h2>"), std::string::npos);
   EXPECT_EQ(markdown_page(document), "# t\n\n## full\n\np\n\nThe figures are in the HTML page. foot\n");

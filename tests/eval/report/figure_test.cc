@@ -14,11 +14,13 @@ namespace {
 
 using test::Element;
 
-std::vector<Element> of_class(const std::vector<Element>& all, const std::string& name, const std::string& begin) {
+std::vector<Element> of_class(const std::vector<Element>& all, const std::string& name,
+                              const std::string& begin) {
   std::vector<Element> found;
   for (const Element& e : all) {
     const auto classes = e.attributes.find("class");
-    if (e.name == name && classes != e.attributes.end() && classes->second.starts_with(begin)) found.push_back(e);
+    if (e.name == name && classes != e.attributes.end() && classes->second.starts_with(begin))
+      found.push_back(e);
   }
   return found;
 }
@@ -26,16 +28,25 @@ std::vector<Element> of_class(const std::vector<Element>& all, const std::string
 std::vector<Element> labels_of(const std::vector<Element>& all, double right_of) {
   std::vector<Element> found;
   for (const Element& e : all) {
-    if (e.name == "text" && e.attributes.at("text-anchor") == "start" && std::stod(e.attributes.at("x")) > right_of) found.push_back(e);
+    if (e.name == "text" && e.attributes.at("text-anchor") == "start" &&
+        std::stod(e.attributes.at("x")) > right_of)
+      found.push_back(e);
   }
   return found;
 }
 
 LinePlot plot_of(size_t lines) {
-  LinePlot plot{.title = "a <title>", .x = axis_at({128, 256, 512}, "budget"), .y = linear_axis(100, "pass@1, %"), .lines = {}, .floor = {}, .marks = {}};
+  LinePlot plot{.title = "a <title>",
+                .x = axis_at({128, 256, 512}, "budget"),
+                .y = linear_axis(100, "pass@1, %"),
+                .lines = {},
+                .floor = {},
+                .marks = {}};
   for (size_t i = 0; i < lines; ++i) {
     const double y = 50 + static_cast<double>(i);
-    plot.lines.push_back({"policy " + std::to_string(i), {static_cast<int>(i % kHues), 0}, {{128, y, y - 5, y + 5}, {512, y, y, y}}});
+    plot.lines.push_back({"policy " + std::to_string(i),
+                          {static_cast<int>(i % kHues), 0},
+                          {{128, y, y - 5, y + 5}, {512, y, y, y}}});
   }
   return plot;
 }
@@ -49,7 +60,10 @@ TEST(LinePlot, NamesEveryLineOnceWithoutOverlap) {
   std::ranges::sort(heights);
   for (size_t i = 1; i < heights.size(); ++i) EXPECT_GE(heights[i] - heights[i - 1], 14.8);
   // 50 is the lowest value, so its label is the lowest on the page.
-  EXPECT_EQ(std::ranges::max_element(labels, {}, [](const Element& e) { return std::stod(e.attributes.at("y")); })->text, "policy 0");
+  EXPECT_EQ(
+      std::ranges::max_element(labels, {}, [](const Element& e) { return std::stod(e.attributes.at("y")); })
+          ->text,
+      "policy 0");
 }
 
 TEST(LinePlot, LabelsFitIntoThePicture) {
@@ -124,11 +138,14 @@ TEST(Box, HoldsQuantiles) {
 
 TEST(BoxPlot, HasARowForEveryBox) {
   BoxPlot plot{.title = "t", .x = linear_axis(100, "tokens"), .boxes = {}, .reference = 50, .limit = 100};
-  for (int i = 0; i < 5; ++i) plot.boxes.push_back(box_of("policy " + std::to_string(i), {2, 0}, {10, 20, 30}));
+  for (int i = 0; i < 5; ++i)
+    plot.boxes.push_back(box_of("policy " + std::to_string(i), {2, 0}, {10, 20, 30}));
   const std::vector<Element> all = test::XmlReader::elements(draw(plot));
   EXPECT_EQ(of_class(all, "rect", "box").size(), 5u);
   EXPECT_EQ(of_class(all, "line", "mark").size(), 2u);
-  EXPECT_EQ(std::ranges::count_if(all, [](const Element& e) { return e.name == "text" && e.text.starts_with("policy "); }), 5);
+  EXPECT_EQ(std::ranges::count_if(
+                all, [](const Element& e) { return e.name == "text" && e.text.starts_with("policy "); }),
+            5);
 }
 
 }  // namespace

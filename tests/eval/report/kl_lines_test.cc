@@ -1,4 +1,5 @@
-// Files of `vase eval kl --out`: the numbers are those of its own table; what is not such a file is named with its line.
+// Files of `vase eval kl --out`: the numbers are those of its own table; what is not such a file is named
+// with its line.
 #include "eval/report/kl_lines.h"
 
 #include <gtest/gtest.h>
@@ -19,13 +20,15 @@ class KlLines : public testing::Test {
     return folder_ / name;
   }
   // As `vase eval kl` writes it.
-  static std::string line(const KlRow& row, const KlText& text, uint64_t seed, const std::string& model = "f00d") {
+  static std::string line(const KlRow& row, const KlText& text, uint64_t seed,
+                          const std::string& model = "f00d") {
     json object = text_json(row, text, seed);
     object["model"] = model;
     object["build"] = "0.1";
     return object.dump() + "\n";
   }
-  static std::string simple(const std::string& policy, int budget, double kl, const std::string& model = "f00d") {
+  static std::string simple(const std::string& policy, int budget, double kl,
+                            const std::string& model = "f00d") {
     const KlText text{.text = "a", .tokens = 50, .kl = {static_cast<float>(kl), static_cast<float>(kl)}};
     return line({policy, budget, {}}, text, 0, model);
   }
@@ -46,14 +49,25 @@ class KlLines : public testing::Test {
 KlRow three_texts() {
   const auto text = [](const char* name, std::vector<float> kl, int same, double nll) {
     const int predicted = static_cast<int>(kl.size()) - 1;
-    return KlText{.text = name, .tokens = 40, .first_eviction = 9, .kl = std::move(kl), .same_top = same, .nll = nll * predicted, .full_nll = predicted * 0.5, .predicted = predicted};
+    return KlText{.text = name,
+                  .tokens = 40,
+                  .first_eviction = 9,
+                  .kl = std::move(kl),
+                  .same_top = same,
+                  .nll = nll * predicted,
+                  .full_nll = predicted * 0.5,
+                  .predicted = predicted};
   };
-  return {"p", 64, {text("a", {0.5f, 0.25f, 0.75f, 1.0f}, 3, 1.5), text("a", {0.125f, 0.25f}, 1, 2), text("b", {0.25f, 0.5f, 0.5f}, 2, 1)}};
+  return {"p",
+          64,
+          {text("a", {0.5f, 0.25f, 0.75f, 1.0f}, 3, 1.5), text("a", {0.125f, 0.25f}, 1, 2),
+           text("b", {0.25f, 0.5f, 0.5f}, 2, 1)}};
 }
 
 TEST_F(KlLines, GiveTheNumbersOfTheTable) {
   const KlRow row = three_texts();
-  const KlFile file = read_kl_file(write(line(row, row.texts[0], 0) + line(row, row.texts[1], 1) + line(row, row.texts[2], 0)));
+  const KlFile file = read_kl_file(
+      write(line(row, row.texts[0], 0) + line(row, row.texts[1], 1) + line(row, row.texts[2], 0)));
   ASSERT_EQ(file.lines.size(), 3u);
   EXPECT_FALSE(file.torn);
   const std::vector<KlFileRow> rows = kl_rows(file);
@@ -83,7 +97,8 @@ TEST_F(KlLines, ATextThatNeverEvictedCountsNothing) {
 }
 
 TEST_F(KlLines, TheFloorIsTheLargestOfTheFullCacheAgainstItself) {
-  const std::string content = simple("full, other chunk size", 0, 0) + simple("full, f32 rows", 0, 0.25) + simple("p", 64, 0.5) + simple("p", 64, 0.5, "cafe");
+  const std::string content = simple("full, other chunk size", 0, 0) + simple("full, f32 rows", 0, 0.25) +
+                              simple("p", 64, 0.5) + simple("p", 64, 0.5, "cafe");
   const std::vector<KlFileRow> rows = kl_rows(read_kl_file(write(content)));
   EXPECT_EQ(noise_floor(rows, "f00d"), 0.25);
   EXPECT_FALSE(noise_floor(rows, "cafe").has_value());
@@ -108,8 +123,9 @@ TEST_F(KlLines, OtherFilesAreNamed) {
 }
 
 TEST_F(KlLines, ValuesThatCannotBeAreNamed) {
-  const std::vector<std::pair<const char*, json>> cases = {{"kl_mean", -1},      {"kl_max", 1e300},  {"same_top", 1.5}, {"budget", -3},
-                                                           {"positions", 1e15}, {"kl_mean", "x"}, {"policy", 3}};
+  const std::vector<std::pair<const char*, json>> cases = {
+      {"kl_mean", -1},     {"kl_max", 1e300}, {"same_top", 1.5}, {"budget", -3},
+      {"positions", 1e15}, {"kl_mean", "x"},  {"policy", 3}};
   for (const auto& [key, value] : cases) {
     json object = json::parse(simple("p", 64, 0.5));
     object[key] = value;
@@ -119,8 +135,11 @@ TEST_F(KlLines, ValuesThatCannotBeAreNamed) {
 }
 
 TEST_F(KlLines, PanelsKeepModelsApartAndNameFilesWhereTheyMust) {
-  const std::vector<KlFile> files = {read_kl_file(write(simple("p", 128, 0.25) + simple("p", 64, 0.5) + simple("q", 64, 0.5) + simple("p", 64, 1, "cafe"), "one")),
-                                     read_kl_file(write(simple("p", 64, 0.75) + simple("r", 64, 0.5), "two"))};
+  const std::vector<KlFile> files = {
+      read_kl_file(write(
+          simple("p", 128, 0.25) + simple("p", 64, 0.5) + simple("q", 64, 0.5) + simple("p", 64, 1, "cafe"),
+          "one")),
+      read_kl_file(write(simple("p", 64, 0.75) + simple("r", 64, 0.5), "two"))};
   const std::vector<std::vector<KlFileRow>> rows = {kl_rows(files[0]), kl_rows(files[1])};
   const std::vector<KlPanel> panels = kl_panels_of(files, rows);
   ASSERT_EQ(panels.size(), 2u);

@@ -11,7 +11,9 @@ namespace {
 
 using Places = std::vector<double>;
 
-TEST(SpreadApart, LeavesAloneWhatIsFarApart) { EXPECT_EQ(spread_apart({80, 10, 40}, 15, 0, 100), (Places{80, 10, 40})); }
+TEST(SpreadApart, LeavesAloneWhatIsFarApart) {
+  EXPECT_EQ(spread_apart({80, 10, 40}, 15, 0, 100), (Places{80, 10, 40}));
+}
 
 TEST(SpreadApart, MovesNeighboursByTheSameWay) {
   EXPECT_EQ(spread_apart({50, 50}, 10, 0, 100), (Places{45, 55}));

@@ -8,13 +8,16 @@
 namespace vase::eval::report {
 namespace {
 
-std::vector<MemoryGroup> groups_of(const std::vector<ResultSet>& sets) { return memory_groups_of(sets, summarise(sets)); }
+std::vector<MemoryGroup> groups_of(const std::vector<ResultSet>& sets) {
+  return memory_groups_of(sets, summarise(sets));
+}
 
 // 10 tokens of prompt; the last generated token is never put in. Buffer and period are 16.
 TEST(Memory, BytesPerSlotFollowFromTheRecords) {
-  const std::vector<MemoryGroup> groups = groups_of({set_of("d", {{"full", 0}, {"p", 64}},
-                                                            {sized("full", 0, "a", true, 91, 100 * 1000), sized("full", 0, "b", true, 191, 200 * 1000),
-                                                             sized("p", 64, "a", true, 191, 80 * 1100)})});
+  const std::vector<MemoryGroup> groups = groups_of(
+      {set_of("d", {{"full", 0}, {"p", 64}},
+              {sized("full", 0, "a", true, 91, 100 * 1000), sized("full", 0, "b", true, 191, 200 * 1000),
+               sized("p", 64, "a", true, 191, 80 * 1100)})});
   ASSERT_EQ(groups.size(), 1u);
   const MemoryGroup& group = groups[0];
   EXPECT_EQ(group.longest, 201);
@@ -32,7 +35,8 @@ TEST(Memory, BytesPerSlotFollowFromTheRecords) {
 }
 
 TEST(Memory, ATextThatFitsTellsTheBytesAsWell) {
-  const std::vector<MemoryGroup> groups = groups_of({set_of("d", {{"p", 64}}, {sized("p", 64, "a", true, 41, 50 * 1100)})});
+  const std::vector<MemoryGroup> groups =
+      groups_of({set_of("d", {{"p", 64}}, {sized("p", 64, "a", true, 41, 50 * 1100)})});
   EXPECT_DOUBLE_EQ(groups[0].lines[0].slot_bytes, 1100);
   EXPECT_EQ(groups[0].lines[0].slots, 80);
   EXPECT_EQ(groups[0].full(), nullptr);
@@ -57,10 +61,12 @@ TEST(Memory, APolicyThatReadsKeepsEverything) {
 }
 
 TEST(Memory, RowTypesAndModelsAreKeptApartAndServersLeftOut) {
-  ResultSet other = set_of("e", {{"p", 64}}, {sized("p", 64, "a", true, 41, 5000)}), server = set_of("s", {{"server:x", 0}}, {result("server:x", 0, "a", true)});
+  ResultSet other = set_of("e", {{"p", 64}}, {sized("p", 64, "a", true, 41, 5000)}),
+            server = set_of("s", {{"server:x", 0}}, {result("server:x", 0, "a", true)});
   other.config["config"]["cache"]["value_type"] = "q8_0";
-  const std::vector<MemoryGroup> groups = groups_of({set_of("d", {{"p", 64}}, {sized("p", 64, "a", true, 41, 5000)}), other, server,
-                                                     set_of("f", {{"p", 64}}, {sized("p", 64, "a", true, 41, 5000)}, "cafe")});
+  const std::vector<MemoryGroup> groups =
+      groups_of({set_of("d", {{"p", 64}}, {sized("p", 64, "a", true, 41, 5000)}), other, server,
+                 set_of("f", {{"p", 64}}, {sized("p", 64, "a", true, 41, 5000)}, "cafe")});
   ASSERT_EQ(groups.size(), 3u);
   EXPECT_EQ(groups[1].rows, "f16 keys, q8_0 values");
   EXPECT_EQ(groups[2].model, "cafe");

@@ -25,7 +25,8 @@ TEST(Palette, OthersTakeTheHuesThatAreLeft) {
 }
 
 TEST(Palette, VariantsShareAHueAndDifferInDashes) {
-  const Palette palette({"vase-attnv protect+=prompt", "vase-attnv", "vase-attnv · other", "random-prompt", "random"});
+  const Palette palette(
+      {"vase-attnv protect+=prompt", "vase-attnv", "vase-attnv · other", "random-prompt", "random"});
   EXPECT_EQ(palette.of("vase-attnv").hue, palette.of("vase-attnv protect+=prompt").hue);
   EXPECT_NE(palette.of("vase-attnv"), palette.of("vase-attnv protect+=prompt"));
   EXPECT_NE(palette.of("vase-attnv"), palette.of("vase-attnv · other"));

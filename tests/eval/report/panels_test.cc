@@ -18,7 +18,9 @@ using Labels = std::vector<std::string>;
 
 ResultSet three_policies(const std::string& name, const std::string& model = "f00d") {
   return set_of(name, {{"full", 0}, {"p", 64}, {"p", 32}, {"random", 32}},
-                {result("full", 0, "a", true), result("p", 64, "a", true), result("p", 32, "a", false), result("random", 32, "a", false)}, model);
+                {result("full", 0, "a", true), result("p", 64, "a", true), result("p", 32, "a", false),
+                 result("random", 32, "a", false)},
+                model);
 }
 
 TEST(Panels, OneLineForEachPolicyByGrowingBudget) {
@@ -36,8 +38,9 @@ TEST(Panels, OneLineForEachPolicyByGrowingBudget) {
 }
 
 TEST(Panels, FoldersThatDifferInTheirCellsAloneGiveOneLine) {
-  const std::vector<ResultSet> sets = {set_of("d", {{"p", 32}}, {result("p", 32, "a", false)}),
-                                       set_of("e", {{"p", 64}, {"q", 64}}, {result("p", 64, "a", true), result("q", 64, "a", true)})};
+  const std::vector<ResultSet> sets = {
+      set_of("d", {{"p", 32}}, {result("p", 32, "a", false)}),
+      set_of("e", {{"p", 64}, {"q", 64}}, {result("p", 64, "a", true), result("q", 64, "a", true)})};
   const std::vector<SummaryRow> rows = summarise(sets);
   const std::vector<Panel> panels = panels_of(sets, rows);
   ASSERT_EQ(panels.size(), 1u);
@@ -51,18 +54,21 @@ TEST(Panels, OtherSettingsAreOtherLinesWithTheFolder) {
   const std::vector<SummaryRow> rows = summarise(sets);
   const std::vector<Panel> panels = panels_of(sets, rows);
   ASSERT_EQ(panels.size(), 1u);
-  EXPECT_EQ(labels(panels[0]), (Labels{"full · greedy", "p · greedy", "random · greedy", "full · warm", "p · warm", "random · warm"}));
+  EXPECT_EQ(labels(panels[0]), (Labels{"full · greedy", "p · greedy", "random · greedy", "full · warm",
+                                       "p · warm", "random · warm"}));
 }
 
 TEST(Panels, FoldersOfOneNameAreCalledByTheirPath) {
-  std::vector<ResultSet> sets = {set_of("a/x", {{"p", 32}}, {result("p", 32, "a", true)}), set_of("b/x", {{"p", 32}}, {result("p", 32, "a", true)})};
+  std::vector<ResultSet> sets = {set_of("a/x", {{"p", 32}}, {result("p", 32, "a", true)}),
+                                 set_of("b/x", {{"p", 32}}, {result("p", 32, "a", true)})};
   sets[1].config["config"]["max_tokens"] = 7;
   const std::vector<SummaryRow> rows = summarise(sets);
   EXPECT_EQ(labels(panels_of(sets, rows)[0]), (Labels{"p · a/x", "p · b/x"}));
 }
 
 TEST(Panels, ModelsAreKeptApartAndServersStandWithTheFirst) {
-  std::vector<ResultSet> sets = {set_of("s", {{"server:x", 0}}, {result("server:x", 0, "a", true)}, "x"), three_policies("d", "f00d"), three_policies("e", "cafe")};
+  std::vector<ResultSet> sets = {set_of("s", {{"server:x", 0}}, {result("server:x", 0, "a", true)}, "x"),
+                                 three_policies("d", "f00d"), three_policies("e", "cafe")};
   sets[0].config["config"]["server"] = "http://127.0.0.1:1";
   const std::vector<SummaryRow> rows = summarise(sets);
   const std::vector<Panel> panels = panels_of(sets, rows);

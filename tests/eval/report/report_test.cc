@@ -14,17 +14,32 @@ namespace {
 
 using test::Element;
 
-ResultSet run(const std::string& name, const std::string& policy = "vase-attnv", const std::string& model = "f00d") {
+ResultSet run(const std::string& name, const std::string& policy = "vase-attnv",
+              const std::string& model = "f00d") {
   return set_of(name, {{"full", 0}, {policy, 64}, {policy, 128}, {"random", 64}},
-                {sized("full", 0, "a", true, 100, 110000), sized("full", 0, "b", false, 300, 310000), sized(policy, 64, "a", true, 120, 80000),
-                 sized(policy, 64, "b", false, 1000, 80000), sized(policy, 128, "a", true, 110, 120000), sized("random", 64, "a", false, 130, 80000)},
+                {sized("full", 0, "a", true, 100, 110000), sized("full", 0, "b", false, 300, 310000),
+                 sized(policy, 64, "a", true, 120, 80000), sized(policy, 64, "b", false, 1000, 80000),
+                 sized(policy, 128, "a", true, 110, 120000), sized("random", 64, "a", false, 130, 80000)},
                 model);
 }
 
 KlFile divergences(const std::string& policy = "vase-attnv") {
   KlFile file{.name = "kl.jsonl", .lines = {}};
   const auto add = [&](const std::string& name, int budget, const std::string& text, double kl) {
-    file.lines.push_back({.model = "f00d", .build = "0.1", .policy = name, .text = text, .budget = budget, .tokens = 400, .positions = 100, .kl_mean = kl, .kl_median = kl / 2, .kl_p99 = 3 * kl, .kl_max = 9 * kl, .same_top = 0.9, .nll = 2, .nll_full = 1.5});
+    file.lines.push_back({.model = "f00d",
+                          .build = "0.1",
+                          .policy = name,
+                          .text = text,
+                          .budget = budget,
+                          .tokens = 400,
+                          .positions = 100,
+                          .kl_mean = kl,
+                          .kl_median = kl / 2,
+                          .kl_p99 = 3 * kl,
+                          .kl_max = 9 * kl,
+                          .same_top = 0.9,
+                          .nll = 2,
+                          .nll_full = 1.5});
   };
   for (const char* text : {"x", "y"}) {
     add("full, f32 rows", 0, text, 0.003);
@@ -51,9 +66,13 @@ TEST(Report, HasAFigureOfEachKindAndTheirTables) {
   EXPECT_EQ(named(all, "h1")[0].text, "My results");
   std::vector<std::string> figures;
   for (const Element& e : named(all, "figcaption")) figures.push_back(e.text.substr(0, e.text.find(':')));
-  EXPECT_EQ(figures, (std::vector<std::string>{"Accuracy against budget", "KL against budget", "Loops against budget", "Length of texts", "Memory against length"}));
+  EXPECT_EQ(figures,
+            (std::vector<std::string>{"Accuracy against budget", "KL against budget", "Loops against budget",
+                                      "Length of texts", "Memory against length"}));
   EXPECT_EQ(named(all, "svg").size(), 5u);
-  EXPECT_EQ(std::ranges::count_if(all, [](const Element& e) { return e.name == "b" && e.text == "How to read this:"; }), 5);
+  EXPECT_EQ(std::ranges::count_if(
+                all, [](const Element& e) { return e.name == "b" && e.text == "How to read this:"; }),
+            5);
   EXPECT_EQ(named(all, "table").size(), 8u);
 }
 
@@ -71,7 +90,8 @@ TEST(Report, NeedsNothingFromElsewhere) {
 }
 
 TEST(Report, EveryTableRowHasACellForEachColumn) {
-  const Document document = make_report({"t", {run("d"), run("e", "vase-dkv", "cafe")}, {divergences()}, "0.1"});
+  const Document document =
+      make_report({"t", {run("d"), run("e", "vase-dkv", "cafe")}, {divergences()}, "0.1"});
   size_t tables = 0;
   for (const Section& section : document.sections) {
     for (const Block& block : section.blocks) {
@@ -87,7 +107,9 @@ TEST(Report, EveryTableRowHasACellForEachColumn) {
 
 TEST(Report, FullAndRandomAreLinesOfTheFigures) {
   const std::vector<Element> all = test::XmlReader::elements(page({"t", {run("d")}, {}, "0.1"}));
-  const auto labels = [&](const std::string& text) { return std::ranges::count_if(all, [&](const Element& e) { return e.name == "text" && e.text == text; }); };
+  const auto labels = [&](const std::string& text) {
+    return std::ranges::count_if(all, [&](const Element& e) { return e.name == "text" && e.text == text; });
+  };
   EXPECT_EQ(labels("random"), 2);  // accuracy and loops
   EXPECT_EQ(labels("full"), 4);    // these, lengths, and memory
 }
@@ -109,7 +131,8 @@ TEST(Report, WhatIsNotFinishedIsSaid) {
   set.config["items"] = 40;
   KlFile torn = divergences();
   torn.torn = true;
-  const std::string html = page({"t", {set}, {torn}, "0.1"}), text = markdown_page(make_report({"t", {set}, {torn}, "0.1"}));
+  const std::string html = page({"t", {set}, {torn}, "0.1"}),
+                    text = markdown_page(make_report({"t", {set}, {torn}, "0.1"}));
   EXPECT_TRUE(holds(html, "half is NOT FINISHED: 6 of 40 texts"));
   EXPECT_TRUE(holds(text, "half is NOT FINISHED: 6 of 40 texts"));
   EXPECT_TRUE(holds(html, "last line is not whole"));
@@ -123,7 +146,8 @@ TEST(Report, ModelsAreNamedAndKeptApart) {
 }
 
 TEST(Report, SaysWhatWasAsked) {
-  const std::vector<Element> cells = named(test::XmlReader::elements(page({"t", {run("d")}, {}, "0.1"})), "td");
+  const std::vector<Element> cells =
+      named(test::XmlReader::elements(page({"t", {run("d")}, {}, "0.1"})), "td");
   const auto behind = [&](const std::string& name) {
     const auto found = std::ranges::find(cells, name, &Element::text);
     return found == cells.end() ? "" : (found + 1)->text;

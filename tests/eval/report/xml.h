@@ -1,5 +1,5 @@
-// A strict little reader of XML: a page that it accepts is well-formed. It knows elements, attributes, text and the entities
-// that pages use, and nothing else.
+// A strict little reader of XML: a page that it accepts is well-formed. It knows elements, attributes, text
+// and the entities that pages use, and nothing else.
 #pragma once
 
 #include <cctype>
@@ -43,12 +43,15 @@ class XmlReader {
         open();
       }
     }
-    require(rooted && open_.empty(), open_.empty() ? "nothing there" : "not closed: " + elements_[open_.back()].name);
+    require(rooted && open_.empty(),
+            open_.empty() ? "nothing there" : "not closed: " + elements_[open_.back()].name);
   }
 
   char peek(size_t ahead = 0) const { return at_ + ahead < page_.size() ? page_[at_ + ahead] : '\0'; }
   void require(bool good, const std::string& what) const {
-    if (!good) throw std::runtime_error(what + " at " + std::to_string(at_) + ": " + std::string(page_.substr(at_, 40)));
+    if (!good)
+      throw std::runtime_error(what + " at " + std::to_string(at_) + ": " +
+                               std::string(page_.substr(at_, 40)));
   }
   void expect(char c) {
     require(peek() == c, std::string("expected ") + c);
@@ -58,8 +61,10 @@ class XmlReader {
     while (peek() == ' ' || peek() == '\n') ++at_;
   }
   std::string name() {
-    const size_t end = page_.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-:", at_);
-    require(end != std::string_view::npos && end > at_ && std::isalpha(static_cast<unsigned char>(peek())), "no name");
+    const size_t end =
+        page_.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-:", at_);
+    require(end != std::string_view::npos && end > at_ && std::isalpha(static_cast<unsigned char>(peek())),
+            "no name");
     const std::string word(page_.substr(at_, end - at_));
     at_ = end;
     return word;
@@ -70,7 +75,8 @@ class XmlReader {
     require(static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t', "a control character");
     ++at_;
     if (c != '&') return c;
-    for (const auto& [entity, value] : {std::pair("amp;", '&'), std::pair("lt;", '<'), std::pair("gt;", '>'), std::pair("quot;", '"'), std::pair("#39;", '\'')}) {
+    for (const auto& [entity, value] : {std::pair("amp;", '&'), std::pair("lt;", '<'), std::pair("gt;", '>'),
+                                        std::pair("quot;", '"'), std::pair("#39;", '\'')}) {
       if (!page_.substr(at_).starts_with(entity)) continue;
       at_ += std::string_view(entity).size();
       return value;
