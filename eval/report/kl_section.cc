@@ -68,9 +68,11 @@ Table table_of(const KlFile& file, const std::vector<KlFileRow>& rows, const std
 // Random controls, then the others in their order, as many as a figure has room for.
 std::vector<const KlSeries*> shown(const KlPanel& panel) {
   std::vector<const KlSeries*> list;
-  for (const KlSeries& series : panel.series) list.push_back(&series);
-  std::ranges::stable_partition(list, [](const KlSeries* s) { return is_random(s->policy); });
-  if (list.size() > kMostLines) list.resize(kMostLines);
+  for (const bool random : {true, false}) {
+    for (const KlSeries& series : panel.series) {
+      if (is_random(series.policy) == random && list.size() < kMostLines) list.push_back(&series);
+    }
+  }
   return list;
 }
 

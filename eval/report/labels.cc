@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace vase::eval::report {
 namespace {
@@ -39,7 +40,7 @@ std::vector<double> spread_apart(const std::vector<double>& wanted, double gap, 
   if (gaps * gap > high - low) gap = (high - low) / gaps;
   std::vector<size_t> order(wanted.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {}, [&](size_t i) { return wanted[i]; });
+  std::ranges::sort(order, {}, [&](size_t i) { return std::pair(wanted[i], i); });
   std::vector<double> levels;
   for (size_t i = 0; i < order.size(); ++i) levels.push_back(wanted[order[i]] - gap * static_cast<double>(i));
   levels = rising(levels);

@@ -21,6 +21,8 @@ std::string family_of(const std::string& name) {
   return word.starts_with("random") ? "random" : word;
 }
 
+constexpr int kRanks = 4;
+
 // Who chooses first: presets with a hue of their own, and of each family the plain name, which gets the solid
 // line.
 int rank_of(const std::string& name) {
@@ -32,12 +34,12 @@ int rank_of(const std::string& name) {
 }  // namespace
 
 Palette::Palette(const std::vector<std::string>& names) {
-  std::vector<std::string> order = names;
-  std::ranges::stable_sort(order, {}, rank_of);
-  for (const std::string& name : order) {
-    if (styles_.contains(name)) continue;
-    const int hue = hue_of(family_of(name));
-    styles_[name] = {hue, used_[hue]++ % kDashes};
+  for (int rank = 0; rank < kRanks; ++rank) {
+    for (const std::string& name : names) {
+      if (rank_of(name) != rank || styles_.contains(name)) continue;
+      const int hue = hue_of(family_of(name));
+      styles_[name] = {hue, used_[hue]++ % kDashes};
+    }
   }
 }
 

@@ -151,10 +151,12 @@ std::vector<Panel> panels_of(std::span<const ResultSet> sets, std::span<const Su
 
 std::vector<const Series*> shown_series(const Panel& panel, size_t most) {
   std::vector<const Series*> list;
-  for (const Series& series : panel.series) list.push_back(&series);
-  const auto rank = [](const Series* s) { return is_full(s->policy) ? 0 : is_random(s->policy) ? 1 : 2; };
-  std::ranges::stable_sort(list, {}, rank);
-  if (list.size() > most) list.resize(most);
+  for (int rank = 0; rank < 3; ++rank) {
+    for (const Series& series : panel.series) {
+      const int own = is_full(series.policy) ? 0 : is_random(series.policy) ? 1 : 2;
+      if (own == rank && list.size() < most) list.push_back(&series);
+    }
+  }
   return list;
 }
 
