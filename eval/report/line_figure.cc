@@ -12,6 +12,7 @@ namespace {
 constexpr double kWidth = 760, kHeight = 380;          // pixels
 constexpr double kLeft = 62, kTop = 34, kBottom = 46;  // around the axes
 constexpr double kLead = 26;                           // from the axes to a label
+constexpr double kMarkerRoom = 9;                      // from a label's own marker to its text
 constexpr double kLabelGap = 15;                       // between labels
 constexpr double kBaseLine = 4;                        // from the middle of a line of text
 
@@ -21,7 +22,7 @@ class Drawing {
     double label = 0;
     for (const PlotLine& line : plot.lines)
       label = std::max(label, text_width(shortened(line.label, kLabelLength)));
-    right_ = kWidth - kLead - label - 6;
+    right_ = kWidth - kLead - kMarkerRoom - label - 6;
   }
 
   std::string finish() {
@@ -101,7 +102,9 @@ class Drawing {
       svg_.polyline({{end.x + 5, end.y}, {right_ + 6, end.y}, {label.x - 4, label.y}},
                     "lead " + stroke_classes({line.style.hue, 0}));
       const std::string shown = shortened(line.label, kLabelLength);
-      svg_.text({label.x, label.y + kBaseLine}, shown, "start", "", shown == line.label ? "" : line.label);
+      if (line.markers && !line.level) svg_.marker(label, line.style);
+      svg_.text({label.x + kMarkerRoom, label.y + kBaseLine}, shown, "start", "",
+                shown == line.label ? "" : line.label);
     }
   }
 

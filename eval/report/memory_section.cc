@@ -66,20 +66,21 @@ Figure figure_of(const MemoryGroup& group, const std::string& title) {
                 .floor = {},
                 .marks = {{static_cast<double>(group.longest), "longest text"}}};
   std::string how = kHowToRead;
-  if (const MemoryLine* full = rising(group)) {
-    plot.lines.push_back({full->policy, {}, points_of(*full, allowed), false, false});
-  } else {
-    how += " The full cache was not run, so its line is not known.";
-  }
   const std::vector<const MemoryLine*> budgets = by_budget(group);
   for (const MemoryLine* line : budgets) {
-    if (plot.lines.size() == kMostLines) break;
+    if (plot.lines.size() + 1 == kMostLines) break;
     const int index = static_cast<int>(plot.lines.size());
     const Style style{kFirstHue + index % kBudgetHues, index / kBudgetHues % kDashes};
     plot.lines.push_back(
         {"budget " + std::to_string(line->budget), style, points_of(*line, allowed), false, false});
   }
-  if (budgets.size() >= kMostLines) how += " Budgets beyond those drawn are in the table.";
+  if (budgets.size() > plot.lines.size()) how += " Budgets beyond those drawn are in the table.";
+  // Drawn over the others: they have their beginning in common with it.
+  if (const MemoryLine* full = rising(group)) {
+    plot.lines.push_back({full->policy, {}, points_of(*full, allowed), false, false});
+  } else {
+    how += " The full cache was not run, so its line is not known.";
+  }
   double highest = 0;
   for (const PlotLine& line : plot.lines) highest = std::max(highest, line.points.back().y);
   plot.y = linear_axis(highest, "MiB of one sequence");

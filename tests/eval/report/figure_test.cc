@@ -82,7 +82,7 @@ TEST(LinePlot, LabelsFitIntoThePicture) {
 TEST(LinePlot, DrawsALineAMarkPerPointAndItsBar) {
   const std::vector<Element> all = test::XmlReader::elements(draw(plot_of(1)));
   ASSERT_EQ(of_class(all, "polyline", "line").size(), 1u);
-  EXPECT_EQ(of_class(all, "circle", "f0").size(), 2u);
+  EXPECT_EQ(of_class(all, "circle", "f0").size(), 3u) << "one beside its name";
   ASSERT_EQ(of_class(all, "line", "bar").size(), 1u);
   const Element bar = of_class(all, "line", "bar")[0];
   // 10 of 100 of the 300 pixels of the y axis.
