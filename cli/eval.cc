@@ -43,7 +43,8 @@ void add_flags(CLI::App& app, KlFlags& o) {
   o.cache.add_timing(app);
   add_integer(app, "--seeds", o.seeds, 1, 1000, "eviction seeds for every policy (1)");
   add_integer(app, "--evict-seed", o.first_seed, 0, 1 << 30, "the first of them (0)");
-  add_integer(app, "--chunk", o.kl.chunk, 1, 4096, "tokens fed at a time (64); changes the time and nothing else");
+  add_integer(app, "--chunk", o.kl.chunk, 1, 4096,
+              "tokens fed at a time (64); changes the time and nothing else");
   add_integer(app, "--threads", o.kl.threads, 1, 256, "one per physical core when absent");
   add_path(app, "--out", o.out, "write one JSON line per policy, budget, seed and text to this file");
   app.add_flag("--json", o.json, "print the summary as JSON instead of a table");
@@ -136,7 +137,10 @@ class KlRun {
     nlohmann::json rows = nlohmann::json::array(), floors = nlohmann::json::array();
     for (const eval::KlRow& row : grid_.rows) rows.push_back(eval::summary_json(row));
     for (const eval::KlRow& row : floors_) floors.push_back(eval::summary_json(row));
-    return {{"complete", complete}, {"rows", rows}, {"noise_floors", floors}, {"model", model_->shape().fingerprint},
+    return {{"complete", complete},
+            {"rows", rows},
+            {"noise_floors", floors},
+            {"model", model_->shape().fingerprint},
             {"build", build_id()}};
   }
 
@@ -155,18 +159,22 @@ void refuse_same_files(const KlFlags& o) {
   refuse_overwriting("--out", o.out, taken);
 }
 
-// What would fail at some text or row of the table fails before the first, and nothing is begun that memory cannot hold.
+// What would fail at some text or row of the table fails before the first, and nothing is begun that memory
+// cannot hold.
 void check_all(const Model& model, const Grid& grid, const std::vector<eval::Text>& texts, const KlFlags& o) {
   for (const eval::Text& text : texts) {
     const uint64_t full = eval::FullCache::bytes_for(model, text);
-    require_memory(full, text.name + ": the full cache's distributions over " + std::to_string(text.tokens.size()) + " tokens",
-                   "Give fewer --tokens");
+    require_memory(
+        full,
+        text.name + ": the full cache's distributions over " + std::to_string(text.tokens.size()) + " tokens",
+        "Give fewer --tokens");
     for (const auto& row : grid.cells) {
       const eval::KlCell& cell = row.front();
-      const MemoryPlan plan = plan_memory(model.shape(), cell.policy, eval::cache_for(cell.policy, cell.cache, text),
-                                          eval::engine_for(o.kl));
-      require_memory(full + plan.bytes(), text.name + ": " + cell.name + " at " + std::to_string(cell.cache.budget) +
-                                              " beside the full cache's distributions",
+      const MemoryPlan plan = plan_memory(
+          model.shape(), cell.policy, eval::cache_for(cell.policy, cell.cache, text), eval::engine_for(o.kl));
+      require_memory(full + plan.bytes(),
+                     text.name + ": " + cell.name + " at " + std::to_string(cell.cache.budget) +
+                         " beside the full cache's distributions",
                      "Give a smaller --kv-budget or fewer --tokens");
     }
   }

@@ -35,11 +35,13 @@ struct Pair {
 };
 
 void add_flags(CLI::App& app, GradeFlags& o) {
-  add_path(app, "--pairs", o.pairs, "JSON lines with \"given\" (an answer) or \"completion\" (a text with one) and \"expected\"");
+  add_path(app, "--pairs", o.pairs,
+           "JSON lines with \"given\" (an answer) or \"completion\" (a text with one) and \"expected\"");
   app.get_option("--pairs")->required();
   add_choice<AnswerKind>(app, "--kind", o.kind, {{"math", AnswerKind::kMath}, {"choice", AnswerKind::kChoice}},
                          "answers in LaTeX or plain notation, or letters A to J (math)");
-  add_choice<GraderName>(app, "--grader", o.grader, {{"own", GraderName::kOwn}, {"math-verify", GraderName::kMathVerify}},
+  add_choice<GraderName>(app, "--grader", o.grader,
+                         {{"own", GraderName::kOwn}, {"math-verify", GraderName::kMathVerify}},
                          "who compares: this program, or the Python package math-verify (own)");
   add_path(app, "--python", o.math_verify.python, "an interpreter that has the package (python3)");
   app.add_flag("--json", o.json, "print a JSON line per pair instead of those that differ");
@@ -55,8 +57,10 @@ Pair parse_pair(const std::string& line, AnswerKind kind, const std::string& whe
   if (!object.is_object()) throw Error(ErrorCode::kCorrupt, where + ": not a JSON object; write one per line");
   Pair pair;
   pair.expected = text_of(object, "expected", where);
-  if (object.contains("completion")) pair.given = eval::extract_answer(text_of(object, "completion", where), kind);
-  else pair.given = text_of(object, "given", where);
+  if (object.contains("completion"))
+    pair.given = eval::extract_answer(text_of(object, "completion", where), kind);
+  else
+    pair.given = text_of(object, "given", where);
   return pair;
 }
 
@@ -83,7 +87,8 @@ class Judge {
 
   bool same(const Pair& pair) {
     if (!pair.given) return false;
-    return math_verify_ ? math_verify_->same(*pair.given, pair.expected) : eval::same_answer(*pair.given, pair.expected, kind_);
+    return math_verify_ ? math_verify_->same(*pair.given, pair.expected)
+                        : eval::same_answer(*pair.given, pair.expected, kind_);
   }
 
   // Of math-verify: pairs that took too long.
@@ -112,13 +117,16 @@ int grade(const GradeFlags& o) {
   for (const Pair& pair : pairs) {
     const bool same = judge.same(pair);
     right += same;
-    if (o.json) print_json(pair_json(pair, same));
-    else if (!same) write_output(difference_line(pair));
+    if (o.json)
+      print_json(pair_json(pair, same));
+    else if (!same)
+      write_output(difference_line(pair));
   }
   if (o.json) return kExitOk;
   write_output(formatted("%zu of %zu are the same\n", right, pairs.size()));
   if (judge.failures() > 0) {
-    write_output(formatted("%lld took math-verify too long and count as different\n", static_cast<long long>(judge.failures())));
+    write_output(
+        formatted("%lld took math-verify too long and count as different\n", static_cast<long long>(judge.failures())));
   }
   return kExitOk;
 }

@@ -29,13 +29,16 @@ bool make_empty_folder(const std::string& path) {
 
 void merge_into(const std::string& out, const std::vector<std::string>& folders) {
   OutputFile results(out + "/" + eval::kResultsName), config(out + "/" + eval::kConfigName);
-  const eval::Merged merged = eval::merge_results(folders, [&](std::string_view line) { results.write(line); });
+  const eval::Merged merged =
+      eval::merge_results(folders, [&](std::string_view line) { results.write(line); });
   config.write(merged.config.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   results.commit();
   config.commit();
   const auto expected = merged.config["items"].get<long long>();
-  std::fprintf(stderr, "%lld of %lld texts in %s", static_cast<long long>(merged.results), expected, out.c_str());
-  if (merged.repeated > 0) std::fprintf(stderr, "; %lld came twice and were equal", static_cast<long long>(merged.repeated));
+  std::fprintf(stderr, "%lld of %lld texts in %s", static_cast<long long>(merged.results), expected,
+               out.c_str());
+  if (merged.repeated > 0)
+    std::fprintf(stderr, "; %lld came twice and were equal", static_cast<long long>(merged.repeated));
   std::fputc('\n', stderr);
 }
 
@@ -44,7 +47,8 @@ void merge_into(const std::string& out, const std::vector<std::string>& folders)
 int eval_merge_command(const Arguments& arguments) {
   std::string out;
   std::vector<std::string> folders;
-  CLI::App app("Joins folders of `vase eval run` that have one configuration, such as the shards of a run.", "eval merge");
+  CLI::App app("Joins folders of `vase eval run` that have one configuration, such as the shards of a run.",
+               "eval merge");
   app.add_option("out", out, "folder that is made")->required()->type_name("");
   app.add_option("in", folders, "folders to join")->required()->type_name("");
   if (!parse(app, arguments)) return kExitOk;

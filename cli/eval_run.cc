@@ -28,17 +28,21 @@ struct Tally {
     std::string line = cell + ":";
     if (texts > 0) {
       const eval::Interval interval = eval::wilson_interval(right, texts);
-      line += formatted(" %lld of %lld right, %.1f %% [%.1f, %.1f],", static_cast<long long>(right), static_cast<long long>(texts),
-                        100.0 * static_cast<double>(right) / static_cast<double>(texts), 100 * interval.low, 100 * interval.high);
+      line += formatted(" %lld of %lld right, %.1f %% [%.1f, %.1f],", static_cast<long long>(right),
+                        static_cast<long long>(texts),
+                        100.0 * static_cast<double>(right) / static_cast<double>(texts), 100 * interval.low,
+                        100 * interval.high);
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return line + formatted(" %d in progress, %.1f tokens/s", running, seconds > 0 ? static_cast<double>(tokens) / seconds : 0);
+    return line + formatted(" %d in progress, %.1f tokens/s", running,
+                            seconds > 0 ? static_cast<double>(tokens) / seconds : 0);
   }
 };
 
 class EvalRun {
  public:
-  EvalRun(const EvalRunOptions& o, eval::ResultsFolder& folder, eval::Grader& grader) : o_(o), folder_(folder), grader_(grader) {
+  EvalRun(const EvalRunOptions& o, eval::ResultsFolder& folder, eval::Grader& grader)
+      : o_(o), folder_(folder), grader_(grader) {
     for (const eval::Cell& cell : o.plan.cells) {
       for (const eval::Planned& planned : eval::items_of(o.plan, cell)) {
         ++total_;
@@ -54,8 +58,9 @@ class EvalRun {
       const std::vector<eval::Planned> items = left(cell);
       if (items.empty()) continue;
       const eval::RunCallbacks callbacks = callbacks_for(progress);
-      const bool complete = prompts ? eval::CellRun(model, cell, o_.generation, *prompts).run(items, callbacks)
-                                    : eval::run_on_server(o_.server, o_.generation, items, callbacks);
+      const bool complete = prompts
+                                ? eval::CellRun(model, cell, o_.generation, *prompts).run(items, callbacks)
+                                : eval::run_on_server(o_.server, o_.generation, items, callbacks);
       if (!complete) return false;
     }
     return true;
@@ -79,20 +84,21 @@ class EvalRun {
   }
 
   eval::RunCallbacks callbacks_for(Progress& progress) {
-    return {.on_finished =
-                [this](const eval::Planned& planned, eval::Result result, const eval::Generation& generation) {
-                  eval::grade(result, generation, planned, grader_);
-                  folder_.append(result, generation);
-                  count(result);
-                  ++done_;
-                },
-            .on_tick =
-                [this, &progress](int running, int64_t tokens) {
-                  tally_.running = running;
-                  tally_.tokens = tokens;
-                  progress.show(done_, tally_.text());
-                },
-            .stop = [] { return interrupted(); }};
+    return {
+        .on_finished =
+            [this](const eval::Planned& planned, eval::Result result, const eval::Generation& generation) {
+              eval::grade(result, generation, planned, grader_);
+              folder_.append(result, generation);
+              count(result);
+              ++done_;
+            },
+        .on_tick =
+            [this, &progress](int running, int64_t tokens) {
+              tally_.running = running;
+              tally_.tokens = tokens;
+              progress.show(done_, tally_.text());
+            },
+        .stop = [] { return interrupted(); }};
   }
 
   const EvalRunOptions& o_;
@@ -105,7 +111,9 @@ class EvalRun {
 // What would fail at some cell fails before the first.
 void check_cells(const Model& model, const EvalRunOptions& o, const eval::Prompts& prompts) {
   for (const eval::Cell& cell : o.plan.cells) {
-    const MemoryPlan plan = plan_memory(model.shape(), cell.policy, eval::cell_cache(cell, o.generation, prompts.longest()), o.generation.engine);
+    const MemoryPlan plan =
+        plan_memory(model.shape(), cell.policy, eval::cell_cache(cell, o.generation, prompts.longest()),
+                    o.generation.engine);
     require_memory(plan.bytes(),
                    "the cache of " + std::to_string(plan.sequences) + " sequences for " + cell.name +
                        (cell.budget > 0 ? " at " + std::to_string(cell.budget) : ""),
@@ -114,13 +122,16 @@ void check_cells(const Model& model, const EvalRunOptions& o, const eval::Prompt
 }
 
 eval::Generator generator_of(const EvalRunOptions& o, const Model* model) {
-  if (!model) return {.model = o.server.model, .name = o.server.model, .server = o.server.url, .build = build_id()};
-  return {.model = model->shape().fingerprint, .name = model->shape().name, .server = {}, .build = build_id()};
+  if (!model)
+    return {.model = o.server.model, .name = o.server.model, .server = o.server.url, .build = build_id()};
+  return {
+      .model = model->shape().fingerprint, .name = model->shape().name, .server = {}, .build = build_id()};
 }
 
 void tell_of_earlier(const eval::ResultsFolder& folder, const EvalRunOptions& o) {
   if (folder.torn() > 0) {
-    std::fprintf(stderr, "vase: the last line of %s was torn; it was cut off and is generated again\n", o.out.c_str());
+    std::fprintf(stderr, "vase: the last line of %s was torn; it was cut off and is generated again\n",
+                 o.out.c_str());
   }
   if (!folder.results().empty()) {
     std::fprintf(stderr, "vase: %zu texts are there already; going on\n", folder.results().size());
@@ -154,7 +165,8 @@ int eval_run_command(const Arguments& arguments) {
   EvalRun run(o, folder, grader);
   const bool complete = run.run(model, prompts ? &*prompts : nullptr);
   if (grader.failures() > 0) {
-    std::fprintf(stderr, "vase: warning: %lld answers took math-verify too long and count as wrong\n", static_cast<long long>(grader.failures()));
+    std::fprintf(stderr, "vase: warning: %lld answers took math-verify too long and count as wrong\n",
+                 static_cast<long long>(grader.failures()));
   }
   const eval::ResultSet set{o.out, config, folder.results()};
   print_results({&set, 1}, o.json);

@@ -31,12 +31,16 @@ struct RunFlags {
 };
 
 void add_tasks(CLI::App& app, RunFlags& f) {
-  add_repeatable(app, "--task", f.tasks, "NAME=FILE, or a procedural task such as chain:steps=40; repeatable (`vase eval tasks` lists them)");
+  add_repeatable(
+      app, "--task", f.tasks,
+      "NAME=FILE, or a procedural task such as chain:steps=40; repeatable (`vase eval tasks` lists them)");
   app.get_option("--task")->required();
-  add_integer(app, "--problems", f.problems, 1, 1 << 24, "the first of each task; of a procedural one, how many to make (all; 100)");
+  add_integer(app, "--problems", f.problems, 1, 1 << 24,
+              "the first of each task; of a procedural one, how many to make (all; 100)");
   add_path(app, "--ids", f.ids, "take only the problems whose ids stand in this file, one a line");
   add_seed(app, "--task-seed", f.task_seed, "of procedural problems (0)");
-  app.add_option("--instruction", f.instruction, "appended to every problem, in place of the task's own")->type_name("");
+  app.add_option("--instruction", f.instruction, "appended to every problem, in place of the task's own")
+      ->type_name("");
   add_text(app, "--system", f.o.generation.system, "system message");
   app.add_flag("--raw", f.o.generation.raw, "give the prompt to the model as it is, without chat template");
 }
@@ -46,13 +50,15 @@ void add_sampling(CLI::App& app, RunFlags& f) {
   SamplingOptions& s = session.sampling;
   add_integer(app, "--samples", f.o.plan.samples, 1, 100000, "texts per problem (1)");
   add_call(
-      app, "--temperature", [&s](const std::string& value) { s.temperature = parse_temperature("--temperature", value); },
+      app, "--temperature",
+      [&s](const std::string& value) { s.temperature = parse_temperature("--temperature", value); },
       "0 = always the most probable token (0.6)");
   add_integer(app, "--top-k", s.top_k, 0, kMostTokens, "0 = off (0)");
   add_number(app, "--top-p", s.top_p, 1e-6f, 1, "1 = off (0.95)");
   add_number(app, "--min-p", s.min_p, 0, 1, "0 = off (0)");
   app.add_flag("--greedy", f.greedy, "the same as --temperature 0");
-  add_integer(app, "--max-tokens", session.max_tokens, 1, kMostTokens, "most tokens to generate per text (4096)");
+  add_integer(app, "--max-tokens", session.max_tokens, 1, kMostTokens,
+              "most tokens to generate per text (4096)");
   add_repeatable(app, "--stop", session.stops, "end at this text, which is not shown; repeatable");
   add_seed(app, "--seed", f.seed, "of the texts; each has its own, derived from it (0)");
   add_integer(app, "--seeds", f.o.plan.seeds, 1, 1000, "eviction seeds: every text once with each (1)");
@@ -62,11 +68,13 @@ void add_sampling(CLI::App& app, RunFlags& f) {
 void add_engine(CLI::App& app, RunFlags& f) {
   EngineOptions& engine = f.o.generation.engine;
   engine.sequences = 4;
-  add_repeatable(app, "--policy", f.policies, "what to keep; repeatable: a table with `full` compares the others with it (vase-attnv)");
+  add_repeatable(app, "--policy", f.policies,
+                 "what to keep; repeatable: a table with `full` compares the others with it (vase-attnv)");
   add_budgets(app, f.budgets);
   f.cache.add_slots(app);
   f.cache.add_timing(app);
-  add_integer(app, "--ctx", f.cache.options.context, 1, kMostTokens, "most tokens of prompt and text together");
+  add_integer(app, "--ctx", f.cache.options.context, 1, kMostTokens,
+              "most tokens of prompt and text together");
   add_integer(app, "--sequences", engine.sequences, 1, 4096, "texts that are generated at the same time (4)");
   add_integer(app, "--threads", engine.threads, 1, 256, "one per physical core when absent");
   add_choice<AttentionPath>(app, "--path", engine.path,
@@ -77,7 +85,8 @@ void add_engine(CLI::App& app, RunFlags& f) {
 // "2/4": the second of four, counted from 1 by people.
 void parse_shard(const std::string& text, eval::RunPlan& plan) {
   const size_t slash = text.find('/');
-  if (slash == std::string::npos) fail("--shard is " + vase::quoted(text) + "; allowed: i/n, such as 1/4 for the first of four");
+  if (slash == std::string::npos)
+    fail("--shard is " + vase::quoted(text) + "; allowed: i/n, such as 1/4 for the first of four");
   plan.shards = parse_integer("the n of --shard i/n", text.substr(slash + 1), 1, 100000);
   plan.shard = parse_integer("the i of --shard i/n", text.substr(0, slash), 1, plan.shards) - 1;
 }
@@ -85,27 +94,33 @@ void parse_shard(const std::string& text, eval::RunPlan& plan) {
 void add_results(CLI::App& app, RunFlags& f) {
   add_path(app, "--out", f.o.out, "folder of the results; a run that was ended goes on where it stopped");
   app.get_option("--out")->required();
-  add_call(app, "--shard", [&f](const std::string& text) { parse_shard(text, f.o.plan); },
-           "i/n: every n-th problem, from the i-th on; `vase eval merge` joins them");
+  add_call(
+      app, "--shard", [&f](const std::string& text) { parse_shard(text, f.o.plan); },
+      "i/n: every n-th problem, from the i-th on; `vase eval merge` joins them");
   add_choice<bool>(app, "--grader", f.o.grader.math_verify, {{"own", false}, {"math-verify", true}},
                    "who compares formulas: own, or the Python package math-verify (own)");
   add_path(app, "--python", f.o.grader.package.python, "an interpreter that has math-verify (python3)");
-  app.add_flag("--run-code", f.o.grader.run_code, "run the programs that the model writes, in a sandbox, for tasks that need it");
+  app.add_flag("--run-code", f.o.grader.run_code,
+               "run the programs that the model writes, in a sandbox, for tasks that need it");
   app.add_flag("--json", f.o.json, "print the summary as JSON instead of a table");
 }
 
 void add_server(CLI::App& app, RunFlags& f) {
-  add_text(app, "--server", f.o.server.url, "in place of --model: address of a server with OpenAI's protocol, http://HOST:PORT");
+  add_text(app, "--server", f.o.server.url,
+           "in place of --model: address of a server with OpenAI's protocol, http://HOST:PORT");
   add_text(app, "--server-model", f.o.server.model, "the name of the model there");
-  add_text(app, "--api-key-env", f.key_variable, "environment variable with the key that the server asks for");
-  add_integer(app, "--server-timeout", f.o.server.timeout_s, 1, 1 << 20, "longest time for one text, in seconds (3600)");
+  add_text(app, "--api-key-env", f.key_variable,
+           "environment variable with the key that the server asks for");
+  add_integer(app, "--server-timeout", f.o.server.timeout_s, 1, 1 << 20,
+              "longest time for one text, in seconds (3600)");
   app.get_option("--server")->excludes("--model");
 }
 
 // Flags that are about an engine of this program.
-constexpr const char* kEngineFlags[] = {"--policy",   "--kv-budget", "--kv-buffer", "--kv-period", "--kv-layers", "--kv-stagger",
-                                        "--kv-type",  "--protect",   "--prefill",   "--trigger",   "--positions", "--ctx",
-                                        "--threads",  "--path",      "--raw",       "--seeds",     "--evict-seed"};
+constexpr const char* kEngineFlags[] = {
+    "--policy",  "--kv-budget", "--kv-buffer", "--kv-period", "--kv-layers", "--kv-stagger",
+    "--kv-type", "--protect",   "--prefill",   "--trigger",   "--positions", "--ctx",
+    "--threads", "--path",      "--raw",       "--seeds",     "--evict-seed"};
 
 void check_generator(const CLI::App& app, RunFlags& f) {
   eval::ChatServerOptions& server = f.o.server;
@@ -122,7 +137,8 @@ void check_generator(const CLI::App& app, RunFlags& f) {
   }
   if (f.key_variable.empty()) return;
   const char* key = std::getenv(f.key_variable.c_str());
-  if (!key || !*key) fail("the environment variable " + vase::quoted(f.key_variable) + " of --api-key-env is not set");
+  if (!key || !*key)
+    fail("the environment variable " + vase::quoted(f.key_variable) + " of --api-key-env is not set");
   server.key = key;
 }
 
@@ -132,7 +148,8 @@ void check_sampling(const CLI::App& app, const RunFlags& f) {
   if (greedy && f.o.plan.samples > 1) {
     fail("with temperature 0 all --samples of a problem are the same text; leave them out, or vary --seeds");
   }
-  for (const auto& [flag, seed] : {std::pair("--seed", f.seed), std::pair("--evict-seed", f.evict_seed), std::pair("--task-seed", f.task_seed)}) {
+  for (const auto& [flag, seed] : {std::pair("--seed", f.seed), std::pair("--evict-seed", f.evict_seed),
+                                   std::pair("--task-seed", f.task_seed)}) {
     if (!seed) fail(std::string(flag) + " is -1; a run that can go on needs a seed that is given");
   }
 }
@@ -156,7 +173,8 @@ void set_cells(RunFlags& f) {
     for (const int budget : keeps_all ? std::vector<int>{0} : f.budgets) {
       if (!keeps_all) policy.validate(budget, f.cache.options.buffer);
       if (!taken.insert({policy.text(), budget}).second) {
-        fail("--policy " + vase::quoted(text) + (budget > 0 ? " at --kv-budget " + std::to_string(budget) : "") + " is given twice");
+        fail("--policy " + vase::quoted(text) +
+             (budget > 0 ? " at --kv-budget " + std::to_string(budget) : "") + " is given twice");
       }
       cells.push_back({name, policy, budget});
     }
@@ -181,7 +199,8 @@ void set_tasks(RunFlags& f) {
   for (const std::string& text : f.tasks) {
     sources.push_back(eval::open_source(text, f.problems > 0 ? f.problems : kProblems, *f.task_seed));
     eval::Task& task = sources.back().task;
-    if (!names.insert(task.name).second) fail("two tasks have the name " + vase::quoted(task.name) + "; their results would be mixed up");
+    if (!names.insert(task.name).second)
+      fail("two tasks have the name " + vase::quoted(task.name) + "; their results would be mixed up");
     if (f.instruction) task.instruction = *f.instruction;
     if (task.kind == eval::AnswerKind::kCode && !f.o.grader.run_code) {
       fail("the task " + task.name + " is graded by running what the model writes; allow it with --run-code");
@@ -206,7 +225,8 @@ std::optional<EvalRunOptions> EvalRunOptions::parse(const Arguments& arguments) 
   if (f.greedy) f.o.generation.session.sampling.temperature = 0;
   check_generator(app, f);
   check_sampling(app, f);
-  if (f.o.generation.raw && !f.o.generation.system.empty()) fail("--system needs the chat template, which --raw leaves out");
+  if (f.o.generation.raw && !f.o.generation.system.empty())
+    fail("--system needs the chat template, which --raw leaves out");
   check_utf8("--system", f.o.generation.system);
   check_utf8("--instruction", f.instruction.value_or(""));
   check_stops(f.o.generation.session.stops);

@@ -19,7 +19,7 @@ struct EvalRunOptions {
   eval::ChatServerOptions server;  // url is empty: this program generates
   eval::GraderOptions grader;
   bool json = false;
-  Arguments arguments;             // as given
+  Arguments arguments;  // as given
 
   // nullopt when help was asked for. Throws Error: kUsage, and what reading the tasks throws.
   static std::optional<EvalRunOptions> parse(const Arguments& arguments);

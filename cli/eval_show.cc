@@ -32,7 +32,8 @@ void print_results(std::span<const eval::ResultSet> sets, bool as_json) {
   std::string text;
   for (const eval::ResultSet& set : sets) {
     if (set.complete()) continue;
-    text += set.name + " holds " + std::to_string(set.results.size()) + " of " + std::to_string(set.expected()) + " texts.\n";
+    text += set.name + " holds " + std::to_string(set.results.size()) + " of " +
+            std::to_string(set.expected()) + " texts.\n";
   }
   if (!text.empty()) text += "\n";
   write_output(text + eval::summary_table(eval::summarise(sets)));
@@ -42,13 +43,16 @@ int eval_show_command(const Arguments& arguments) {
   std::vector<std::string> folders;
   bool as_json = false;
   CLI::App app("Prints the table of results that `vase eval run` has left, finished or not.", "eval show");
-  app.add_option("folder", folders, "of `vase eval run --out`; several are shown in one table")->required()->type_name("");
+  app.add_option("folder", folders, "of `vase eval run --out`; several are shown in one table")
+      ->required()
+      ->type_name("");
   app.add_flag("--json", as_json, "print JSON, with the configuration of each folder");
   if (!parse(app, arguments)) return kExitOk;
   std::vector<eval::ResultSet> sets;
   std::set<std::string> taken;
   for (const std::string& folder : folders) {
-    if (!taken.insert(folder).second) throw Error(ErrorCode::kUsage, "the folder " + folder + " is given twice");
+    if (!taken.insert(folder).second)
+      throw Error(ErrorCode::kUsage, "the folder " + folder + " is given twice");
     sets.push_back(eval::read_result_set(folder));
   }
   print_results(sets, as_json);

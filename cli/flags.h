@@ -30,7 +30,8 @@ std::optional<uint64_t> parse_seed(const std::string& flag, const std::string& t
 // 0 or 0.001 to 100.
 float parse_temperature(const std::string& flag, const std::string& text);
 
-// Throw Error(kUsage) for what is no text, before anything else is done with it. source: what to call it in the message.
+// Throw Error(kUsage) for what is no text, before anything else is done with it. source: what to call it in the
+// message.
 void check_utf8(const std::string& source, std::string_view bytes);
 void check_stops(const std::vector<std::string>& stops);  // of --stop
 
@@ -102,8 +103,8 @@ struct Subcommand {
   const char* summary;
   int (*run)(const Arguments&);
 };
-// Runs the one that the first argument names with the arguments behind it, or tells what there is. Throws Error(kUsage) for
-// another name.
+// Runs the one that the first argument names with the arguments behind it, or tells what there is. Throws
+// Error(kUsage) for another name.
 int run_subcommand(const std::string& command, std::initializer_list<Subcommand> commands, const Arguments& arguments);
 
 }  // namespace vase::cli

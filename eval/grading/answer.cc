@@ -48,18 +48,24 @@ bool same_answer(std::string_view given, std::string_view expected, AnswerKind k
   if (text.empty()) return false;
   if (grading::without_space(given) == text) return true;
   switch (kind) {
-    case AnswerKind::kMath: return same_math(given, expected);
-    case AnswerKind::kChoice: return same_choice(given, expected);
-    case AnswerKind::kCode: return false;
+    case AnswerKind::kMath:
+      return same_math(given, expected);
+    case AnswerKind::kChoice:
+      return same_choice(given, expected);
+    case AnswerKind::kCode:
+      return false;
   }
   return false;
 }
 
 bool readable_answer(std::string_view answer, AnswerKind kind) {
   switch (kind) {
-    case AnswerKind::kMath: return !readings(answer).empty();
-    case AnswerKind::kChoice: return grading::choice_letter(answer).has_value();
-    case AnswerKind::kCode: return !grading::trimmed(answer).empty();
+    case AnswerKind::kMath:
+      return !readings(answer).empty();
+    case AnswerKind::kChoice:
+      return grading::choice_letter(answer).has_value();
+    case AnswerKind::kCode:
+      return !grading::trimmed(answer).empty();
   }
   return false;
 }

@@ -80,7 +80,8 @@ class SpawnTerms {
 ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    throw Error(ErrorCode::kResource, std::string("cannot make a connection to ") + command[0] + ": " + std::strerror(errno));
+    throw Error(ErrorCode::kResource,
+                std::string("cannot make a connection to ") + command[0] + ": " + std::strerror(errno));
   }
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -107,14 +108,18 @@ ChildProcess::Outcome ChildProcess::ask(std::string_view line, double seconds, s
   return written == Outcome::kDone ? read_line(deadline, answer) : written;
 }
 
-ChildProcess::Outcome ChildProcess::read_line(double seconds, std::string& line) { return read_line(Deadline(seconds), line); }
+ChildProcess::Outcome ChildProcess::read_line(double seconds, std::string& line) {
+  return read_line(Deadline(seconds), line);
+}
 
 ChildProcess::Outcome ChildProcess::write_line(std::string_view line, const Deadline& deadline) {
   while (!line.empty()) {
     if (!deadline.wait(socket_, POLLOUT)) return Outcome::kLate;
     const ssize_t sent = send(socket_, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent > 0) line.remove_prefix(static_cast<size_t>(sent));
-    else if (errno != EINTR && errno != EAGAIN) return Outcome::kEnded;
+    if (sent > 0)
+      line.remove_prefix(static_cast<size_t>(sent));
+    else if (errno != EINTR && errno != EAGAIN)
+      return Outcome::kEnded;
   }
   return Outcome::kDone;
 }
@@ -129,8 +134,10 @@ ChildProcess::Outcome ChildProcess::read_line(const Deadline& deadline, std::str
     if (!deadline.wait(socket_, POLLIN)) return Outcome::kLate;
     char bytes[4096];
     const ssize_t got = recv(socket_, bytes, sizeof bytes, MSG_DONTWAIT);
-    if (got > 0) unread_.append(bytes, static_cast<size_t>(got));
-    else if (got == 0 || (errno != EINTR && errno != EAGAIN)) return Outcome::kEnded;
+    if (got > 0)
+      unread_.append(bytes, static_cast<size_t>(got));
+    else if (got == 0 || (errno != EINTR && errno != EAGAIN))
+      return Outcome::kEnded;
   }
 }
 

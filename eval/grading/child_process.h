@@ -13,8 +13,8 @@ namespace vase::eval::grading {
 class ChildProcess {
  public:
   // command: the program, looked for in PATH, and its arguments. Its messages for people go nowhere; a Ctrl-C at the
-  // terminal does not reach it, and it sees the end of its input when this process is gone. Throws Error: kNotFound when
-  // the program cannot be run, kResource.
+  // terminal does not reach it, and it sees the end of its input when this process is gone. Throws Error: kNotFound
+  // when the program cannot be run, kResource.
   explicit ChildProcess(const std::vector<std::string>& command);
   ~ChildProcess();  // kills it
   ChildProcess(const ChildProcess&) = delete;

@@ -70,9 +70,7 @@ bool same_collections(const Node& a, const Node& b) {
   return std::ranges::all_of(found, [](bool f) { return f; });
 }
 
-bool same_in_order(const std::vector<Node>& a, const std::vector<Node>& b) {
-  return std::ranges::equal(a, b, same);
-}
+bool same_in_order(const std::vector<Node>& a, const std::vector<Node>& b) { return std::ranges::equal(a, b, same); }
 
 // A written decimal, and not more than that.
 bool is_decimal(const Node& node) {

@@ -68,14 +68,22 @@ Result called(const Node& node, int point) {
 
 std::optional<Value> evaluate(const Node& node, int point) {
   switch (node.kind) {
-    case Kind::kNumber: return number(node.text);
-    case Kind::kName: return named(node.text, point);
-    case Kind::kSum: return folded(node, point, sum);
-    case Kind::kProduct: return folded(node, point, product);
-    case Kind::kQuotient: return two(node, point, quotient);
-    case Kind::kPower: return two(node, point, power);
-    case Kind::kCall: return called(node, point);
-    case Kind::kDegrees: return evaluate(node.parts[0], point);
+    case Kind::kNumber:
+      return number(node.text);
+    case Kind::kName:
+      return named(node.text, point);
+    case Kind::kSum:
+      return folded(node, point, sum);
+    case Kind::kProduct:
+      return folded(node, point, product);
+    case Kind::kQuotient:
+      return two(node, point, quotient);
+    case Kind::kPower:
+      return two(node, point, power);
+    case Kind::kCall:
+      return called(node, point);
+    case Kind::kDegrees:
+      return evaluate(node.parts[0], point);
     case Kind::kNegative: {
       const Result value = evaluate(node.parts[0], point);
       return value ? Result(negative(*value)) : std::nullopt;
@@ -84,7 +92,8 @@ std::optional<Value> evaluate(const Node& node, int point) {
       const Result value = evaluate(node.parts[0], point);
       return value ? quotient(*value, whole(100)) : std::nullopt;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

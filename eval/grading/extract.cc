@@ -31,7 +31,8 @@ size_t box_opening(std::string_view text) {
   return 0;
 }
 
-// What the last box holds that is closed and not empty: the one that begins last. One pass, however many boxes are open.
+// What the last box holds that is closed and not empty: the one that begins last. One pass, however many boxes are
+// open.
 std::string_view last_box(std::string_view text) {
   struct Open {
     size_t begin;

@@ -18,23 +18,22 @@ struct Function {
   bool angular = false;
 };
 
-const Function kFunctions[] = {
-    {"sin", [](const Complex& x) { return std::sin(x); }, true},
-    {"cos", [](const Complex& x) { return std::cos(x); }, true},
-    {"tan", [](const Complex& x) { return std::tan(x); }, true},
-    {"cot", [](const Complex& x) { return std::cos(x) / std::sin(x); }, true},
-    {"sec", [](const Complex& x) { return 1.0 / std::cos(x); }, true},
-    {"csc", [](const Complex& x) { return 1.0 / std::sin(x); }, true},
-    {"arcsin", [](const Complex& x) { return std::asin(x); }},
-    {"arccos", [](const Complex& x) { return std::acos(x); }},
-    {"arctan", [](const Complex& x) { return std::atan(x); }},
-    {"sinh", [](const Complex& x) { return std::sinh(x); }},
-    {"cosh", [](const Complex& x) { return std::cosh(x); }},
-    {"tanh", [](const Complex& x) { return std::tanh(x); }},
-    {"ln", [](const Complex& x) { return std::log(x); }},
-    {"log", [](const Complex& x) { return std::log(x) / std::log(10.0); }},
-    {"lg", [](const Complex& x) { return std::log(x) / std::log(10.0); }},
-    {"exp", [](const Complex& x) { return std::exp(x); }}};
+const Function kFunctions[] = {{"sin", [](const Complex& x) { return std::sin(x); }, true},
+                               {"cos", [](const Complex& x) { return std::cos(x); }, true},
+                               {"tan", [](const Complex& x) { return std::tan(x); }, true},
+                               {"cot", [](const Complex& x) { return std::cos(x) / std::sin(x); }, true},
+                               {"sec", [](const Complex& x) { return 1.0 / std::cos(x); }, true},
+                               {"csc", [](const Complex& x) { return 1.0 / std::sin(x); }, true},
+                               {"arcsin", [](const Complex& x) { return std::asin(x); }},
+                               {"arccos", [](const Complex& x) { return std::acos(x); }},
+                               {"arctan", [](const Complex& x) { return std::atan(x); }},
+                               {"sinh", [](const Complex& x) { return std::sinh(x); }},
+                               {"cosh", [](const Complex& x) { return std::cosh(x); }},
+                               {"tanh", [](const Complex& x) { return std::tanh(x); }},
+                               {"ln", [](const Complex& x) { return std::log(x); }},
+                               {"log", [](const Complex& x) { return std::log(x) / std::log(10.0); }},
+                               {"lg", [](const Complex& x) { return std::log(x) / std::log(10.0); }},
+                               {"exp", [](const Complex& x) { return std::exp(x); }}};
 
 const Function* find(std::string_view name) {
   const auto found = std::ranges::find(kFunctions, name, &Function::name);
@@ -79,9 +78,7 @@ Result rounded(const Value& a, double (*direction)(double)) {
   return whole(static_cast<int64_t>(direction(a.close.real())));
 }
 
-Result logarithm(const Value& a, const Value& base) {
-  return usable(std::log(a.close) / std::log(base.close));
-}
+Result logarithm(const Value& a, const Value& base) { return usable(std::log(a.close) / std::log(base.close)); }
 
 Result root(const Value& a, const Value& degree) {
   const Result exponent = quotient(whole(1), degree);

@@ -122,12 +122,18 @@ class Lexer {
   // A backslash and a character that is no letter.
   bool escaped(char c) {
     switch (c) {
-      case '{': return opening("\\{");
-      case '}': return closing("\\}");
-      case '\\': return add(TokenType::kSymbol, "\\\\");
-      case '%': return add(TokenType::kSymbol, "%");
-      case '|': return add(TokenType::kSymbol, "|");
-      default: return std::string_view(",;:! ()[]$>").find(c) != std::string_view::npos && skip(0);
+      case '{':
+        return opening("\\{");
+      case '}':
+        return closing("\\}");
+      case '\\':
+        return add(TokenType::kSymbol, "\\\\");
+      case '%':
+        return add(TokenType::kSymbol, "%");
+      case '|':
+        return add(TokenType::kSymbol, "|");
+      default:
+        return std::string_view(",;:! ()[]$>").find(c) != std::string_view::npos && skip(0);
     }
   }
 

@@ -18,7 +18,7 @@ enum class TokenType : uint8_t {
   kSymbol,   // one of + - * / ^ _ ( ) [ ] { } \{ \} | , ; : = < > ! % & ' and \\ (the end of a row)
   kBegin,    // of an environment: its name
   kEnd,
-  kFinish,   // the last token
+  kFinish,  // the last token
 };
 
 struct Token {

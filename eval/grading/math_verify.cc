@@ -47,8 +47,8 @@ void MathVerify::start() {
   version_ = text_of(greeting, "version");
   if (outcome == ChildProcess::Outcome::kDone && !version_.empty()) return;
   const std::string reason = text_of(greeting, "error");
-  throw Error(ErrorCode::kNotFound, options_.python + " cannot load math-verify" + (reason.empty() ? "" : " (" + reason + ")") +
-                                        "; " + kAdvice);
+  throw Error(ErrorCode::kNotFound, options_.python + " cannot load math-verify" +
+                                        (reason.empty() ? "" : " (" + reason + ")") + "; " + kAdvice);
 }
 
 bool MathVerify::same(std::string_view given, std::string_view expected) {

@@ -11,21 +11,22 @@ namespace vase::eval {
 
 struct MathVerifyOptions {
   std::string python = "python3";  // an interpreter that has the package; looked for in PATH
-  double start_seconds = 120;      // most time that it may take to start: importing takes seconds, minutes on a busy disk
-  double seconds = 30;             // most time for one pair
+  double start_seconds = 120;  // most time that it may take to start: importing takes seconds, minutes on a busy disk
+  double seconds = 30;         // most time for one pair
 };
 
 class MathVerify {
  public:
-  // Throws Error: kNotFound when the interpreter or the package is missing, with how to get it; kResource when it does not
-  // start in time.
+  // Throws Error: kNotFound when the interpreter or the package is missing, with how to get it; kResource when it does
+  // not start in time.
   explicit MathVerify(const MathVerifyOptions& options = {});
   ~MathVerify();
 
   const std::string& version() const { return version_; }  // of the package
 
-  // Whether the package takes the two answers for the same; both as extract_answer() gives them. A pair that takes too long
-  // or ends the interpreter counts as different, and the interpreter is started anew. Throws Error as the constructor.
+  // Whether the package takes the two answers for the same; both as extract_answer() gives them. A pair that takes too
+  // long or ends the interpreter counts as different, and the interpreter is started anew. Throws Error as the
+  // constructor.
   bool same(std::string_view given, std::string_view expected);
   // How many pairs that happened to.
   int64_t failures() const { return failures_; }

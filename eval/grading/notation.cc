@@ -13,17 +13,18 @@ constexpr Replacement kReplacements[] = {
     {"−", "-"}, {"–", "-"}, {"‐", "-"}, {"‑", "-"}, {"－", "-"}, {"×", "\\times "}, {"·", "\\cdot "}, {"⋅", "\\cdot "},
     {"∙", "\\cdot "}, {"÷", "/"}, {"∕", "/"}, {"⁄", "/"}, {"√", "\\sqrt "}, {"∛", "\\sqrt[3] "}, {"π", "\\pi "},
     {"°", "\\degree "}, {"º", "\\degree "}, {"∞", "\\infty "}, {"≤", "\\le "}, {"⩽", "\\le "}, {"≥", "\\ge "},
-    {"⩾", "\\ge "}, {"≠", "\\ne "}, {"≈", "\\approx "}, {"±", "\\pm "}, {"∓", "\\mp "}, {"∪", "\\cup "}, {"∈", "\\in "},
-    {"∅", "\\emptyset "}, {"ℝ", "\\mathbb{R}"}, {"½", "\\frac12 "}, {"⅓", "\\frac13 "}, {"⅔", "\\frac23 "},
-    {"¼", "\\frac14 "}, {"¾", "\\frac34 "}, {"⟨", "("}, {"⟩", ")"}, {"’", "'"}, {"′", "'"}, {"％", "%"}, {"，", ","},
-    {"（", "("}, {"）", ")"}, {"＝", "="}, {"α", "\\alpha "}, {"β", "\\beta "}, {"γ", "\\gamma "}, {"δ", "\\delta "},
-    {"ε", "\\epsilon "}, {"θ", "\\theta "}, {"λ", "\\lambda "}, {"μ", "\\mu "}, {"ρ", "\\rho "}, {"σ", "\\sigma "},
-    {"τ", "\\tau "}, {"φ", "\\phi "}, {"ϕ", "\\phi "}, {"ω", "\\omega "}, {"€", ""}, {"£", ""}, {"¥", ""},
-    {"\xC2\xA0", " "}, {"\xE2\x80\x83", " "}, {"\xE2\x80\x89", " "}, {"\xE2\x80\xAF", " "}, {"\xE2\x80\x8B", ""},
-    {"\xEF\xBB\xBF", ""}};
+    {"⩾", "\\ge "}, {"≠", "\\ne "}, {"≈", "\\approx "}, {"±", "\\pm "}, {"∓", "\\mp "}, {"∪", "\\cup "},
+    {"∈", "\\in "}, {"∅", "\\emptyset "}, {"ℝ", "\\mathbb{R}"}, {"½", "\\frac12 "}, {"⅓", "\\frac13 "},
+    {"⅔", "\\frac23 "}, {"¼", "\\frac14 "}, {"¾", "\\frac34 "}, {"⟨", "("}, {"⟩", ")"}, {"’", "'"}, {"′", "'"},
+    {"％", "%"}, {"，", ","}, {"（", "("}, {"）", ")"}, {"＝", "="}, {"α", "\\alpha "}, {"β", "\\beta "},
+    {"γ", "\\gamma "}, {"δ", "\\delta "}, {"ε", "\\epsilon "}, {"θ", "\\theta "}, {"λ", "\\lambda "}, {"μ", "\\mu "},
+    {"ρ", "\\rho "}, {"σ", "\\sigma "}, {"τ", "\\tau "}, {"φ", "\\phi "}, {"ϕ", "\\phi "}, {"ω", "\\omega "},
+    {"€", ""}, {"£", ""}, {"¥", ""}, {"\xC2\xA0", " "}, {"\xE2\x80\x83", " "}, {"\xE2\x80\x89", " "},
+    {"\xE2\x80\xAF", " "}, {"\xE2\x80\x8B", ""}, {"\xEF\xBB\xBF", ""}};
 
-constexpr Replacement kSuperscripts[] = {{"⁰", "0"}, {"¹", "1"}, {"²", "2"}, {"³", "3"}, {"⁴", "4"}, {"⁵", "5"}, {"⁶", "6"},
-                                         {"⁷", "7"}, {"⁸", "8"}, {"⁹", "9"}, {"⁻", "-"}, {"ⁿ", "n"}};
+constexpr Replacement kSuperscripts[] = {
+    {"⁰", "0"}, {"¹", "1"}, {"²", "2"}, {"³", "3"}, {"⁴", "4"}, {"⁵", "5"}, {"⁶", "6"}, {"⁷", "7"}, {"⁸", "8"},
+    {"⁹", "9"}, {"⁻", "-"}, {"ⁿ", "n"}};
 
 template <size_t n>
 const Replacement* find(const Replacement (&table)[n], std::string_view text) {
@@ -63,9 +64,11 @@ std::string ascii_notation(std::string_view text) {
 bool is_around(char c) { return is_space(c) || c == '*' || c == '`' || c == '"'; }
 bool is_behind(char c) { return is_around(c) || c == '.' || c == ',' || c == ';' || c == ':'; }
 
-constexpr std::string_view kWordCommands[] = {"text", "mbox", "hbox", "textrm", "textbf", "textit", "textnormal", "textsf", "texttt"};
-constexpr std::string_view kLetterCommands[] = {"mathrm", "mathbf", "mathit", "mathsf", "mathcal", "mathbb", "mathfrak",
-                                                "boldsymbol", "operatorname", "vec", "rm", "bf", "it"};
+constexpr std::string_view kWordCommands[] = {
+    "text", "mbox", "hbox", "textrm", "textbf", "textit", "textnormal", "textsf", "texttt"};
+constexpr std::string_view kLetterCommands[] = {
+    "mathrm", "mathbf", "mathit", "mathsf", "mathcal", "mathbb", "mathfrak", "boldsymbol", "operatorname", "vec",
+    "rm", "bf", "it"};
 
 }  // namespace
 

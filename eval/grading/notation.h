@@ -17,8 +17,8 @@ std::string without_space(std::string_view text);
 // without emphasis of Markdown and full stops around all of it.
 std::string plain_notation(std::string_view text);
 
-// The letters and digits of a text in lower case; commands that set type (\text, \mathrm ...) left out. Bytes outside of
-// ASCII stay as they are.
+// The letters and digits of a text in lower case; commands that set type (\text, \mathrm ...) left out. Bytes outside
+// of ASCII stay as they are.
 std::string words_of(std::string_view text);
 
 // \text, \mathrm and the like, by name without the backslash. Of the second kind are those that set variables, too.

@@ -95,10 +95,14 @@ Node Parser::term() {
   bool negative = false;
   std::string both;
   for (;;) {
-    if (take_symbol("-")) negative = !negative;
-    else if (take_command("pm")) both = "+";
-    else if (take_command("mp")) both = "-";
-    else if (!take_symbol("+")) break;
+    if (take_symbol("-"))
+      negative = !negative;
+    else if (take_command("pm"))
+      both = "+";
+    else if (take_command("mp"))
+      both = "-";
+    else if (!take_symbol("+"))
+      break;
   }
   Node term = product();
   if (negative) term = {Kind::kNegative, "", {std::move(term)}};
@@ -113,11 +117,16 @@ Node Parser::product() {
   }
   Node all = factor();
   for (;;) {
-    if (take_symbol("*")) all = times(std::move(all), signed_factor());
-    else if (take_symbol("/") || (colon_divides_ && take_symbol(":"))) all = divided(std::move(all));
-    else if (unit_ahead()) skip_units();
-    else if (starts_factor()) all = juxtaposed(std::move(all));
-    else return all;
+    if (take_symbol("*"))
+      all = times(std::move(all), signed_factor());
+    else if (take_symbol("/") || (colon_divides_ && take_symbol(":")))
+      all = divided(std::move(all));
+    else if (unit_ahead())
+      skip_units();
+    else if (starts_factor())
+      all = juxtaposed(std::move(all));
+    else
+      return all;
   }
 }
 
@@ -181,14 +190,19 @@ bool Parser::unit_ahead() const {
 // "cm^2", "miles per hour", "dollars/day". Nothing but a sign, a relation or the end may follow.
 void Parser::skip_units() {
   const auto is_word = [&](size_t ahead) {
-    const TokenType type = peek(ahead).type;
-    return type == TokenType::kText || type == TokenType::kWord || type == TokenType::kLetter;
+    const Token& token = peek(ahead);
+    const bool letter = token.type == TokenType::kLetter && (token.space || ahead > 0);  // "a day", "km/h"
+    return letter || token.type == TokenType::kText || token.type == TokenType::kWord;
   };
   for (;;) {
-    if (is_word(0)) ++at_;
-    else if (at_symbol("/") && is_word(1)) at_ += 2;
-    else if (take_symbol("^")) exponent();
-    else break;
+    if (is_word(0))
+      ++at_;
+    else if (at_symbol("/") && is_word(1))
+      at_ += 2;
+    else if (take_symbol("^"))
+      exponent();
+    else
+      break;
   }
   if (starts_factor()) throw Unreadable{};
 }
@@ -200,7 +214,8 @@ bool Parser::starts_factor() const {
     case TokenType::kLetter:
     case TokenType::kWord:
     case TokenType::kText:
-    case TokenType::kBegin: return true;
+    case TokenType::kBegin:
+      return true;
     case TokenType::kSymbol:
       return token.text == "(" || token.text == "[" || token.text == "{" || token.text == "\\{" ||
              (token.text == "|" && !bar_ends_);
@@ -209,7 +224,8 @@ bool Parser::starts_factor() const {
                                               "in", "approx", "circ", "degree", "rfloor", "rceil"};
       return std::ranges::find(kOthers, token.text) == std::end(kOthers);
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -50,6 +50,7 @@ class Parser {
   Node exponent();
   Node indexed(Node base);
   std::string index();
+  void spell_out();
   Node primary();
   Node symbol(const std::string& text);
   Node command(const std::string& name);
@@ -59,12 +60,12 @@ class Parser {
   Node root();
   Node binomial();
   Node rounded(const std::string& name, const std::string& closing);
-  Node one_digit();          // or a group: what \frac takes
-  Node argument();           // a group or one thing: what \sqrt takes
-  Node braces();             // behind "{", with the "}"
+  Node one_digit();  // or a group: what \frac takes
+  Node argument();   // a group or one thing: what \sqrt takes
+  Node braces();     // behind "{", with the "}"
   Node group(const std::string& opening);
-  Node absolute();           // behind "|", with the other one
-  Node matrix();             // behind \begin{...}, with its \end
+  Node absolute();                              // behind "|", with the other one
+  Node matrix(const std::string& environment);  // behind \begin{...}, with its \end
   Node row();
 
   const Token& peek(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
@@ -78,7 +79,7 @@ class Parser {
   std::vector<Token> tokens_;
   size_t at_ = 0;
   int depth_ = 0;
-  bool bar_ends_ = false;       // a "|" ends what is being read, and opens nothing
+  bool bar_ends_ = false;      // a "|" ends what is being read, and opens nothing
   bool colon_divides_ = true;  // otherwise it stands in front of the condition of a set
 };
 

@@ -1,4 +1,5 @@
 // Factors: numbers, names, brackets, and what commands make of them.
+#include <cstddef>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -18,13 +19,6 @@ Node name(std::string text) { return {Kind::kName, std::move(text), {}}; }
 
 Node negated(Node node) { return {Kind::kNegative, "", {std::move(node)}}; }
 
-// Every letter of a word is a variable.
-Node letters_of(const std::string& word) {
-  Node all{Kind::kProduct, "", {}};
-  for (char c : word) all.parts.push_back(name(std::string(1, c)));
-  return all;
-}
-
 bool is_minus_one(const Node& node) {
   return node.kind == Kind::kNegative && node.parts[0].kind == Kind::kNumber && node.parts[0].text == "1";
 }
@@ -41,13 +35,20 @@ Node Parser::signed_factor() {
 Node Parser::factor() {
   Node all = primary();
   for (int behind = 0; behind < kMostBehind; ++behind) {
-    if (take_symbol("^")) all = raised(std::move(all));
-    else if (take_symbol("_")) all = indexed(std::move(all));
-    else if (take_symbol("!")) all = call("factorial", std::move(all));
-    else if (take_symbol("%")) all = {Kind::kPercent, "", {std::move(all)}};
-    else if (take_command("degree")) all = {Kind::kDegrees, "", {std::move(all)}};
-    else if (at_symbol("'") && all.kind == Kind::kName) all.text += tokens_[at_++].text;
-    else return all;
+    if (take_symbol("^"))
+      all = raised(std::move(all));
+    else if (take_symbol("_"))
+      all = indexed(std::move(all));
+    else if (take_symbol("!"))
+      all = call("factorial", std::move(all));
+    else if (take_symbol("%"))
+      all = {Kind::kPercent, "", {std::move(all)}};
+    else if (take_command("degree"))
+      all = {Kind::kDegrees, "", {std::move(all)}};
+    else if (at_symbol("'") && all.kind == Kind::kName)
+      all.text += tokens_[at_++].text;
+    else
+      return all;
   }
   throw Unreadable{};
 }
@@ -99,18 +100,32 @@ std::string Parser::index() {
   }
 }
 
+// Every letter of the word that is next is a variable, so that an exponent belongs to the last alone.
+void Parser::spell_out() {
+  std::vector<Token> letters;
+  for (char c : peek().text) letters.push_back({TokenType::kLetter, std::string(1, c)});
+  const auto word = tokens_.begin() + static_cast<std::ptrdiff_t>(at_);
+  tokens_.insert(tokens_.erase(word), letters.begin(), letters.end());
+}
+
 Node Parser::primary() {
   const Descent descent(depth_);
+  if (peek().type == TokenType::kWord) spell_out();
   const Token token = peek();
   ++at_;
   switch (token.type) {
-    case TokenType::kNumber: return {Kind::kNumber, token.text, {}};
-    case TokenType::kLetter: return name(token.text);
-    case TokenType::kWord: return letters_of(token.text);
-    case TokenType::kCommand: return command(token.text);
-    case TokenType::kBegin: return matrix(token.text);
-    case TokenType::kSymbol: return symbol(token.text);
-    default: throw Unreadable{};
+    case TokenType::kNumber:
+      return {Kind::kNumber, token.text, {}};
+    case TokenType::kLetter:
+      return name(token.text);
+    case TokenType::kCommand:
+      return command(token.text);
+    case TokenType::kBegin:
+      return matrix(token.text);
+    case TokenType::kSymbol:
+      return symbol(token.text);
+    default:
+      throw Unreadable{};
   }
 }
 
@@ -142,9 +157,12 @@ Node Parser::command(const std::string& text) {
 Node Parser::function(const std::string& text) {
   std::optional<Node> power, base;
   for (;;) {
-    if (take_symbol("^")) power = exponent();
-    else if (text == "log" && take_symbol("_")) base = one_digit();
-    else break;
+    if (take_symbol("^"))
+      power = exponent();
+    else if (text == "log" && take_symbol("_"))
+      base = one_digit();
+    else
+      break;
   }
   const bool inverse = power && is_minus_one(*power);
   if (inverse && !is_function("arc" + text)) throw Unreadable{};

@@ -29,11 +29,16 @@ bool is_order(char sign) { return is_upward(sign) || sign == sign::kGreater || s
 
 char turned(char sign) {
   switch (sign) {
-    case sign::kLess: return sign::kGreater;
-    case sign::kGreater: return sign::kLess;
-    case sign::kAtMost: return sign::kAtLeast;
-    case sign::kAtLeast: return sign::kAtMost;
-    default: return sign;
+    case sign::kLess:
+      return sign::kGreater;
+    case sign::kGreater:
+      return sign::kLess;
+    case sign::kAtMost:
+      return sign::kAtLeast;
+    case sign::kAtLeast:
+      return sign::kAtMost;
+    default:
+      return sign;
   }
 }
 

@@ -20,8 +20,8 @@ bool is_named(const Node& node);
 // Inequalities of two sides, whichever way they are written, that say the same: 2x < 6 and 3 > x.
 bool same_orders(const Node& a, const Node& b);
 
-// Two relations of two sides with the same sign: that their differences are the same but for a constant factor, positive
-// for inequalities.
+// Two relations of two sides with the same sign: that their differences are the same but for a constant factor,
+// positive for inequalities.
 bool same_zeros(const Node& a, const Node& b);
 
 }  // namespace vase::eval::grading

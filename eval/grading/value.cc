@@ -125,7 +125,9 @@ Value sum(const Value& a, const Value& b) {
 
 Value product(const Value& a, const Value& b) {
   Value all;
-  all.close = is_real(a.close) ? a.close.real() * b.close : is_real(b.close) ? a.close * b.close.real() : a.close * b.close;
+  all.close = is_real(a.close)   ? a.close.real() * b.close
+              : is_real(b.close) ? a.close * b.close.real()
+                                 : a.close * b.close;
   all.close = tidy(all.close);
   if (a.exact && b.exact) all.exact = times(*a.exact, *b.exact);
   return all;

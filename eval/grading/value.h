@@ -8,9 +8,10 @@
 
 namespace vase::eval::grading {
 
-// Exact numbers are kept as their image in the integers modulo this prime, where division by anything else is possible and
-// -1 has a square root, which stands for i. Two different numbers of an answer have the same image with a probability of
-// 1 in 2^61, so sums, products, quotients and whole powers are compared exactly, however many digits they have.
+// Exact numbers are kept as their image in the integers modulo this prime, where division by anything else is possible
+// and -1 has a square root, which stands for i. Two different numbers of an answer have the same image with a
+// probability of 1 in 2^61, so sums, products, quotients and whole powers are compared exactly, however many digits
+// they have.
 constexpr uint64_t kPrime = 2305843009213693921;  // 2^61 - 31
 constexpr uint64_t kRootOfMinusOne = 583529827753931384;
 

@@ -22,7 +22,7 @@ std::optional<Known> known_command(std::string_view name);
 // Spellings of several characters that are no letters: "<=", "**" ...
 std::span<const std::pair<std::string_view, Known>> long_symbols();
 
-bool is_function(std::string_view command);  // sin, log ...: takes what follows as its argument
+bool is_function(std::string_view command);     // sin, log ...: takes what follows as its argument
 bool is_symbol_name(std::string_view command);  // a Greek letter or the like: a variable
 bool is_unit(std::string_view word);
 

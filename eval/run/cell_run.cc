@@ -17,7 +17,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 // The tokenizer does not know which problem its text is from.
-std::vector<int32_t> tokens_of(const Model& model, const GenerationOptions& options, const Source& source, const Problem& problem) {
+std::vector<int32_t> tokens_of(const Model& model, const GenerationOptions& options, const Source& source,
+                               const Problem& problem) {
   std::vector<int32_t> tokens;
   try {
     tokens = prompt_tokens(model, options.system, options.raw, problem.problem + source.task.instruction);
@@ -27,8 +28,10 @@ std::vector<int32_t> tokens_of(const Model& model, const GenerationOptions& opti
   if (tokens.empty()) throw Error(ErrorCode::kUsage, source.place_of(problem) + ": the prompt is empty");
   const int context = options.cache.context;
   if (context > 0 && static_cast<int64_t>(tokens.size()) >= context) {
-    throw Error(ErrorCode::kUsage, source.place_of(problem) + ": the prompt has " + std::to_string(tokens.size()) + " tokens and leaves no room below --ctx " +
-                                       std::to_string(context) + "; give more, or leave the problem out");
+    throw Error(ErrorCode::kUsage, source.place_of(problem) + ": the prompt has " +
+                                       std::to_string(tokens.size()) +
+                                       " tokens and leaves no room below --ctx " + std::to_string(context) +
+                                       "; give more, or leave the problem out");
   }
   return tokens;
 }
@@ -55,7 +58,8 @@ CacheOptions cell_cache(const Cell& cell, const GenerationOptions& options, int 
   return cache;
 }
 
-CellRun::CellRun(std::shared_ptr<const Model> model, const Cell& cell, const GenerationOptions& options, const Prompts& prompts)
+CellRun::CellRun(std::shared_ptr<const Model> model, const Cell& cell, const GenerationOptions& options,
+                 const Prompts& prompts)
     : options_(options),
       prompts_(prompts),
       cache_(cell_cache(cell, options, prompts.longest())),
@@ -82,7 +86,8 @@ void CellRun::begin(const Planned& planned) {
   SessionOptions session = options_.session;
   session.sampling.seed = planned.item.seed;
   session.evict_seed = planned.item.evict_seed;
-  active_.push_back({&planned, engine_.submit(prompts_.of(*planned.problem), session), "", unix_time(), Clock::now()});
+  active_.push_back(
+      {&planned, engine_.submit(prompts_.of(*planned.problem), session), "", unix_time(), Clock::now()});
 }
 
 void CellRun::finish_ended(const RunCallbacks& callbacks) {
@@ -93,8 +98,9 @@ void CellRun::finish_ended(const RunCallbacks& callbacks) {
       continue;
     }
     if (session.finish() == Finish::kNonFinite) {
-      throw Error(ErrorCode::kNonFinite, active->planned->item.text() +
-                                             ": the model gave NaN or infinite logits; the file may be damaged");
+      throw Error(
+          ErrorCode::kNonFinite,
+          active->planned->item.text() + ": the model gave NaN or infinite logits; the file may be damaged");
     }
     Generation generation{.prompt = active->planned->prompt(),
                           .prompt_ids = prompts_.of(*active->planned->problem),
@@ -125,16 +131,17 @@ Result CellRun::result_of(const Active& active) const {
                      .tokens_per_s = seconds > 0 ? session.generated_tokens() / seconds : 0}};
 }
 
-// A sequence that evicts has at most M + period slots, or the whole prompt if that was stored first. With layers of unequal
-// budgets M is their mean, and so is this.
+// A sequence that evicts has at most M + period slots, or the whole prompt if that was stored first. With
+// layers of unequal budgets M is their mean, and so is this.
 uint64_t CellRun::kv_bytes(const Session& session) const {
   const MemoryPlan& plan = engine_.memory();
   int64_t slots = session.counters().tokens_seen;
   if (engine_.policy().evicts()) {
-    const int kept = cache_.prefill == Prefill::kDense ? std::max(plan.budget, session.prompt_tokens()) : plan.budget;
+    const int kept =
+        cache_.prefill == Prefill::kDense ? std::max(plan.budget, session.prompt_tokens()) : plan.budget;
     slots = std::min<int64_t>(slots, kept + plan.period);
   }
-  return plan.bytes_per_slot() * static_cast<uint64_t>(slots) + plan.query_bytes() / static_cast<uint64_t>(plan.sequences);
+  return plan.sequence_bytes(slots);
 }
 
 int64_t CellRun::tokens() const {

@@ -20,7 +20,8 @@ namespace vase::eval {
 struct RunCallbacks {
   // A generation is complete; its grade is not set yet.
   std::function<void(const Planned&, Result, Generation)> on_finished;
-  // Several times a second: how many generations are in progress, and the tokens that have been generated so far.
+  // Several times a second: how many generations are in progress, and the tokens that have been generated so
+  // far.
   std::function<void(int running, int64_t tokens)> on_tick;
   // Whether to stop; what is in progress is lost then.
   std::function<bool()> stop;
@@ -39,17 +40,18 @@ class Prompts {
   int longest_ = 0;
 };
 
-// The cache that a cell takes: what depends on its policy and on the longest prompt is set. A policy that never evicts has room
-// for the longest prompt and max_tokens, or for the context if that is less.
+// The cache that a cell takes: what depends on its policy and on the longest prompt is set. A policy that
+// never evicts has room for the longest prompt and max_tokens, or for the context if that is less.
 CacheOptions cell_cache(const Cell& cell, const GenerationOptions& options, int longest_prompt);
 
 class CellRun {
  public:
   // Throws Error as Engine does. Everything must outlive the object.
-  CellRun(std::shared_ptr<const Model> model, const Cell& cell, const GenerationOptions& options, const Prompts& prompts);
+  CellRun(std::shared_ptr<const Model> model, const Cell& cell, const GenerationOptions& options,
+          const Prompts& prompts);
 
-  // Generates the items, EngineOptions::sequences at a time. False when it was stopped. Throws Error(kNonFinite) when the model
-  // gives no numbers, and what the callbacks throw.
+  // Generates the items, EngineOptions::sequences at a time. False when it was stopped. Throws
+  // Error(kNonFinite) when the model gives no numbers, and what the callbacks throw.
   bool run(std::span<const Planned> items, const RunCallbacks& callbacks);
 
   const MemoryPlan& memory() const { return engine_.memory(); }
@@ -60,7 +62,7 @@ class CellRun {
     const Planned* planned;
     std::shared_ptr<Session> session;
     std::string text;
-    double start;           // seconds since 1970
+    double start;  // seconds since 1970
     Clock::time_point begun;
   };
 

@@ -25,10 +25,13 @@ struct Address {
 Address parse_address(const std::string& url) {
   constexpr std::string_view kScheme = "http://";
   if (url.starts_with("https://")) {
-    throw Error(ErrorCode::kUsage, "--server " + url + ": TLS is not built in; give an http:// address, of a proxy if need be");
+    throw Error(ErrorCode::kUsage,
+                "--server " + url + ": TLS is not built in; give an http:// address, of a proxy if need be");
   }
-  if (!url.starts_with(kScheme) || url.size() == kScheme.size() || url.find_first_of(" ?#@") != std::string::npos) {
-    throw Error(ErrorCode::kUsage, "--server is '" + url + "'; allowed: an address such as http://127.0.0.1:8080");
+  if (!url.starts_with(kScheme) || url.size() == kScheme.size() ||
+      url.find_first_of(" ?#@") != std::string::npos) {
+    throw Error(ErrorCode::kUsage,
+                "--server is '" + url + "'; allowed: an address such as http://127.0.0.1:8080");
   }
   const size_t slash = std::min(url.find('/', kScheme.size()), url.size());
   std::string base = url.substr(slash);
@@ -71,7 +74,8 @@ int count_of(const json& usage, const char* key) {
 
 }  // namespace
 
-json chat_request(const std::string& model, const GenerationOptions& options, const std::string& user, uint64_t seed) {
+json chat_request(const std::string& model, const GenerationOptions& options, const std::string& user,
+                  uint64_t seed) {
   const SamplingOptions& s = options.session.sampling;
   json messages = json::array();
   if (!options.system.empty()) messages.push_back({{"role", "system"}, {"content", options.system}});
@@ -83,7 +87,8 @@ json chat_request(const std::string& model, const GenerationOptions& options, co
                   {"max_tokens", options.session.max_tokens},
                   {"seed", seed & 0x7FFFFFFF},  // what all servers take
                   {"stream", false}};
-  // Servers have defaults of their own for these two. 0 is "off" to all that know them, and OpenAI's own server refuses both.
+  // Servers have defaults of their own for these two. 0 is "off" to all that know them, and OpenAI's own
+  // server refuses both.
   if (s.top_k > 0) request["top_k"] = s.top_k;
   if (s.min_p > 0) request["min_p"] = shortest(s.min_p);
   if (!options.session.stops.empty()) request["stop"] = options.session.stops;
@@ -103,7 +108,8 @@ ChatReply read_reply(const std::string& body) {
   if (thinking.empty()) thinking = text_of(message, "reasoning");
   reply.text = text_of(message, "content");
   // Without an answer the thinking has not ended.
-  if (!thinking.empty()) reply.text = "<think>\n" + thinking + (reply.text.empty() ? "" : "\n</think>\n\n" + reply.text);
+  if (!thinking.empty())
+    reply.text = "<think>\n" + thinking + (reply.text.empty() ? "" : "\n</think>\n\n" + reply.text);
   reply.finish = text_of(choice, "finish_reason");
   if (reply.finish == "stop") reply.finish = "eos";
   const json usage = answer.value("usage", json());
@@ -113,8 +119,10 @@ ChatReply read_reply(const std::string& body) {
 }
 
 struct ChatServer::Impl {
-  explicit Impl(const ChatServerOptions& o) : options(o), address(parse_address(o.url)), client(address.host) {
-    if (!client.is_valid()) throw Error(ErrorCode::kUsage, "--server is '" + o.url + "', which is no address");
+  explicit Impl(const ChatServerOptions& o)
+      : options(o), address(parse_address(o.url)), client(address.host) {
+    if (!client.is_valid())
+      throw Error(ErrorCode::kUsage, "--server is '" + o.url + "', which is no address");
     client.set_connection_timeout(kConnectSeconds);
     client.set_read_timeout(o.timeout_s);
     client.set_write_timeout(kWriteSeconds);
@@ -163,13 +171,15 @@ ChatReply ChatServer::ask(const json& request, const std::function<bool()>& stop
   const std::string body = request.dump(-1, ' ', false, json::error_handler_t::replace);
   milliseconds wait = impl_->options.first_wait;
   for (int attempt = 1;; ++attempt) {
-    const httplib::Result result = impl_->client.Post(impl_->address.base + "/chat/completions", body, "application/json");
+    const httplib::Result result =
+        impl_->client.Post(impl_->address.base + "/chat/completions", body, "application/json");
     const std::string problem = impl_->problem(result);
     if (problem.empty()) return read_reply(result->body);
     if (stop()) impl_->fail("stopped");
     if (result && !may_pass(result->status)) impl_->fail(problem);
     if (attempt == impl_->options.attempts) {
-      impl_->fail(problem + ", " + std::to_string(attempt) + " times in a row; what is finished is kept, run it again to go on");
+      impl_->fail(problem + ", " + std::to_string(attempt) +
+                  " times in a row; what is finished is kept, run it again to go on");
     }
     if (!impl_->wait(std::max(wait, asked_wait(result)), stop)) impl_->fail("stopped");
     wait = std::min(wait * 2, kLongestWait);

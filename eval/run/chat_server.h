@@ -12,22 +12,26 @@
 namespace vase::eval {
 
 struct ChatServerOptions {
-  std::string url;      // "http://host:8000" or "http://host:8000/v1"; TLS is not built in
-  std::string model;    // the name that the server knows
-  std::string key;      // sent as a bearer token; empty = none
-  int timeout_s = 3600;  // longest silence of the server within a request: it says nothing until the whole text is there
-  int attempts = 8;     // of a request that the network or a busy server has ended
-  std::chrono::milliseconds first_wait{500};  // before the second attempt; doubles each time, up to half a minute
+  std::string url;    // "http://host:8000" or "http://host:8000/v1"; TLS is not built in
+  std::string model;  // the name that the server knows
+  std::string key;    // sent as a bearer token; empty = none
+  int timeout_s =
+      3600;  // longest silence of the server within a request: it says nothing until the whole text is there
+  int attempts = 8;  // of a request that the network or a busy server has ended
+  std::chrono::milliseconds first_wait{
+      500};  // before the second attempt; doubles each time, up to half a minute
 };
 
 struct ChatReply {
-  std::string text;      // thinking that the server sends apart stands in <think> and </think> before the answer
-  std::string finish;    // "eos" and "length" as an engine says it; anything else as the server says it
+  std::string text;  // thinking that the server sends apart stands in <think> and </think> before the answer
+  std::string finish;  // "eos" and "length" as an engine says it; anything else as the server says it
   int prompt_tokens = 0, generated_tokens = 0;  // 0: the server does not say
 };
 
-// The body of a request for one text. options: sampling without a repetition penalty, stops, max_tokens, system.
-nlohmann::json chat_request(const std::string& model, const GenerationOptions& options, const std::string& user, uint64_t seed);
+// The body of a request for one text. options: sampling without a repetition penalty, stops, max_tokens,
+// system.
+nlohmann::json chat_request(const std::string& model, const GenerationOptions& options,
+                            const std::string& user, uint64_t seed);
 // Throws Error(kCorrupt) when it is none.
 ChatReply read_reply(const std::string& body);
 
@@ -39,8 +43,9 @@ class ChatServer {
 
   // Throws Error(kResource) when nobody answers there, or not with this key. Asks once.
   void check();
-  // stop: asked while it waits between two attempts; it gives up then, as it does after cancel(). Throws Error: kResource, with
-  // what the server or the network said; kCorrupt, for an answer that is not of the protocol.
+  // stop: asked while it waits between two attempts; it gives up then, as it does after cancel(). Throws
+  // Error: kResource, with what the server or the network said; kCorrupt, for an answer that is not of the
+  // protocol.
   ChatReply ask(const nlohmann::json& request, const std::function<bool()>& stop);
   // From any thread: ends the request that is under way.
   void cancel();

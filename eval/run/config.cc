@@ -26,8 +26,8 @@ json task_json(const Task& task) {
           {"instruction", task.instruction}};
 }
 
-// The file of a part that was made for the model: its path stands in the policy's text, and what it holds counts. The parser
-// has read it, so it is there.
+// The file of a part that was made for the model: its path stands in the policy's text, and what it holds
+// counts. The parser has read it, so it is there.
 json files_json(std::string_view policy) {
   json files = json::object();
   for (const std::string_view key : {"gates=", "stats="}) {
@@ -63,7 +63,8 @@ json cache_json(const CacheOptions& c) {
           {"trigger", name_of(c.trigger)},
           {"positions", name_of(c.positions)},
           {"layers", name_of(c.layer_budgets)},
-          {"pyramid_beta", c.layer_budgets == LayerBudgets::kPyramid ? json(shortest(c.pyramid_beta)) : json(nullptr)},
+          {"pyramid_beta",
+           c.layer_budgets == LayerBudgets::kPyramid ? json(shortest(c.pyramid_beta)) : json(nullptr)},
           {"stagger", c.stagger},
           {"context", c.context}};
 }
@@ -81,12 +82,8 @@ json plan_json(const RunPlan& plan) {
   json tasks = json::array(), cells = json::array();
   for (const Source& source : plan.sources) tasks.push_back(task_json(source.task));
   for (const Cell& cell : plan.cells) cells.push_back(cell_json(cell));
-  return {{"tasks", tasks},
-          {"cells", cells},
-          {"samples", plan.samples},
-          {"seeds", plan.seeds},
-          {"seed", plan.seed},
-          {"evict_seed", plan.evict_seed}};
+  return {{"tasks", tasks},      {"cells", cells},    {"samples", plan.samples},
+          {"seeds", plan.seeds}, {"seed", plan.seed}, {"evict_seed", plan.evict_seed}};
 }
 
 }  // namespace
@@ -99,8 +96,8 @@ double shortest(float value) {
   return same;
 }
 
-json config_json(const Generator& generator, const RunPlan& plan, const GenerationOptions& options, const std::string& grader,
-                 const std::vector<std::string>& command) {
+json config_json(const Generator& generator, const RunPlan& plan, const GenerationOptions& options,
+                 const std::string& grader, const std::vector<std::string>& command) {
   json config = plan_json(plan);
   config.update({{"format", kFormat},
                  {"build", generator.build},

@@ -1,5 +1,5 @@
-// What shapes the results of a run, as one JSON object with a hash: two runs with equal hashes give equal results, and only
-// they may share a folder or be merged.
+// What shapes the results of a run, as one JSON object with a hash: two runs with equal hashes give equal
+// results, and only they may share a folder or be merged.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,27 +13,27 @@ namespace vase::eval {
 
 // How texts are made, beside the plan.
 struct GenerationOptions {
-  CacheOptions cache;        // its budget is the cell's; context and max_prompt are set for the problems
-  EngineOptions engine;      // sequences, threads and chunk change the time alone
-  SessionOptions session;    // its seeds are the item's
-  std::string system;        // system message; may be empty
-  bool raw = false;          // the prompt goes to the model as it is, without chat template
+  CacheOptions cache;      // its budget is the cell's; context and max_prompt are set for the problems
+  EngineOptions engine;    // sequences, threads and chunk change the time alone
+  SessionOptions session;  // its seeds are the item's
+  std::string system;      // system message; may be empty
+  bool raw = false;        // the prompt goes to the model as it is, without chat template
 };
 
 // Who generates.
 struct Generator {
-  std::string model;        // fingerprint of the file, or the name that a server knows
-  std::string name;         // of the model, for people
-  std::string server;       // address; empty: this program does
-  std::string build;        // version of the program
+  std::string model;   // fingerprint of the file, or the name that a server knows
+  std::string name;    // of the model, for people
+  std::string server;  // address; empty: this program does
+  std::string build;   // version of the program
 };
 
 // The number with the fewest digits that is this float: 0.6 and not 0.6000000238418579.
 double shortest(float value);
 
-// {"hash": 16 hex digits over "config", "config": {...}, "items": generations of all shards, "command": [...]}
-// grader: its name, and version where it has one. command: the arguments that the run was begun with; for people, not part of
-// the hash.
+// {"hash": 16 hex digits over "config", "config": {...}, "items": generations of all shards, "command":
+// [...]} grader: its name, and version where it has one. command: the arguments that the run was begun with;
+// for people, not part of the hash.
 nlohmann::json config_json(const Generator& generator, const RunPlan& plan, const GenerationOptions& options,
                            const std::string& grader, const std::vector<std::string>& command);
 

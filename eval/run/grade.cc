@@ -32,7 +32,9 @@ bool Grader::reads(const Problem& problem, AnswerKind kind) {
 
 bool Grader::right(const std::string& answer, const Problem& problem, AnswerKind kind) {
   if (kind != AnswerKind::kCode) return same(answer, problem.answer, kind);
-  if (!sandbox_) throw Error(ErrorCode::kUsage, "problem " + problem.id + " is graded by running a program, which is not allowed");
+  if (!sandbox_)
+    throw Error(ErrorCode::kUsage,
+                "problem " + problem.id + " is graded by running a program, which is not allowed");
   return grade_program(*sandbox_, answer, parse_code_tests(problem.tests)).verdict == ProgramVerdict::kRight;
 }
 
@@ -47,12 +49,14 @@ void check_answers(const RunPlan& plan, Grader& grader) {
   for (const Source& source : plan.sources) {
     for (const Problem& problem : source.task.problems) {
       if (grader.reads(problem, source.task.kind)) continue;
-      const std::string what = is_blank(problem.answer)
-                                   ? "there is no answer"
-                                   : "the grader " + grader.name() + " cannot read the answer '" + problem.answer + "'";
-      throw Error(ErrorCode::kCorrupt, source.place_of(problem) + ": " + what +
-                                           ", so it cannot tell whether a text is right; correct the answer, or leave the "
-                                           "problem out with --ids");
+      const std::string what =
+          is_blank(problem.answer)
+              ? "there is no answer"
+              : "the grader " + grader.name() + " cannot read the answer '" + problem.answer + "'";
+      throw Error(ErrorCode::kCorrupt,
+                  source.place_of(problem) + ": " + what +
+                      ", so it cannot tell whether a text is right; correct the answer, or leave the "
+                      "problem out with --ids");
     }
   }
 }

@@ -16,7 +16,7 @@ namespace vase::eval {
 struct GraderOptions {
   bool math_verify = false;  // the Python package compares formulas; else same_answer() does
   MathVerifyOptions package;
-  bool run_code = false;     // programs are run in a sandbox; without it none may be graded
+  bool run_code = false;  // programs are run in a sandbox; without it none may be graded
 };
 
 // Grades answers of every kind. Not for more than one thread at a time.
@@ -43,8 +43,8 @@ class Grader {
 // Sets extracted, right and label.
 void grade(Result& result, const Generation& generation, const Planned& planned, Grader& grader);
 
-// Throws Error(kCorrupt), naming file and line, when an expected answer is empty or one that the grader cannot read: it could
-// not tell whether a text is right.
+// Throws Error(kCorrupt), naming file and line, when an expected answer is empty or one that the grader
+// cannot read: it could not tell whether a text is right.
 void check_answers(const RunPlan& plan, Grader& grader);
 
 }  // namespace vase::eval

@@ -26,8 +26,8 @@ std::string hex_digits(uint64_t value) {
   return text;
 }
 
-uint64_t derived_seed(uint64_t base, const std::string& purpose, const std::string& task, const std::string& problem,
-                      int sample) {
+uint64_t derived_seed(uint64_t base, const std::string& purpose, const std::string& task,
+                      const std::string& problem, int sample) {
   // As JSON no two lists of parts look alike, whatever is in the names.
   const nlohmann::json parts = {purpose, task, problem, sample};
   return hash_text(parts.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace), base);

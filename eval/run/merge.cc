@@ -47,7 +47,8 @@ class Lines {
 
 }  // namespace
 
-Merged merge_results(std::span<const std::string> folders, const std::function<void(std::string_view line)>& write) {
+Merged merge_results(std::span<const std::string> folders,
+                     const std::function<void(std::string_view line)>& write) {
   Merged merged;
   Lines lines(folders);
   std::map<Key, Place> places;
@@ -62,8 +63,9 @@ Merged merge_results(std::span<const std::string> folders, const std::function<v
       if (is_new) return;
       ++merged.repeated;
       if (without_timing(json::parse(lines.read(first->second))) == without_timing(line.json)) return;
-      throw Error(ErrorCode::kUsage, line.where + " and " + first->second.where + " have different results for " +
-                                         result.item.text() + "; they are not of the same run: leave one of the folders out");
+      throw Error(ErrorCode::kUsage, line.where + " and " + first->second.where +
+                                         " have different results for " + result.item.text() +
+                                         "; they are not of the same run: leave one of the folders out");
     });
   }
   for (const auto& [key, place] : places) write(lines.read(place));

@@ -11,14 +11,15 @@
 namespace vase::eval {
 
 struct Merged {
-  nlohmann::json config;   // that all of them have: the content of the first one's config.json
-  int64_t results = 0;     // written
-  int64_t repeated = 0;    // lines that equalled one of another folder, timing aside, and were left out
+  nlohmann::json config;  // that all of them have: the content of the first one's config.json
+  int64_t results = 0;    // written
+  int64_t repeated = 0;   // lines that equalled one of another folder, timing aside, and were left out
 };
 
-// Hands over the lines of all folders, sorted by task, problem, policy, budget, run and sample. A torn last line is left out.
-// Throws Error: kUsage when the configurations differ, or when two folders have different results for one item; what
-// read_config() and read_results() throw.
-Merged merge_results(std::span<const std::string> folders, const std::function<void(std::string_view line)>& write);
+// Hands over the lines of all folders, sorted by task, problem, policy, budget, run and sample. A torn last
+// line is left out. Throws Error: kUsage when the configurations differ, or when two folders have different
+// results for one item; what read_config() and read_results() throw.
+Merged merge_results(std::span<const std::string> folders,
+                     const std::function<void(std::string_view line)>& write);
 
 }  // namespace vase::eval

@@ -14,7 +14,8 @@ namespace {
 
 int seeds_of(const RunPlan& plan, const Cell& cell) { return cell.policy.evicts() ? plan.seeds : 1; }
 
-Planned planned(const RunPlan& plan, const Cell& cell, const Task& task, const Problem& problem, int run, int sample) {
+Planned planned(const RunPlan& plan, const Cell& cell, const Task& task, const Problem& problem, int run,
+                int sample) {
   return {.item = {.task = task.name,
                    .problem_id = problem.id,
                    .policy = cell.name,
@@ -22,8 +23,8 @@ Planned planned(const RunPlan& plan, const Cell& cell, const Task& task, const P
                    .run = run,
                    .sample = sample,
                    .seed = derived_seed(plan.seed, "text", task.name, problem.id, sample),
-                   .evict_seed = derived_seed(plan.evict_seed + static_cast<uint64_t>(run), "evictions", task.name,
-                                              problem.id, sample)},
+                   .evict_seed = derived_seed(plan.evict_seed + static_cast<uint64_t>(run), "evictions",
+                                              task.name, problem.id, sample)},
           .task = &task,
           .problem = &problem};
 }
@@ -100,7 +101,8 @@ void select_problems(std::vector<Source>& sources, std::span<const std::string> 
     });
   }
   for (const std::string& id : ids) {
-    if (!found.contains(id)) throw Error(ErrorCode::kUsage, "no task has a problem '" + id + "', which --ids names");
+    if (!found.contains(id))
+      throw Error(ErrorCode::kUsage, "no task has a problem '" + id + "', which --ids names");
   }
   std::erase_if(sources, [](const Source& source) { return source.task.problems.empty(); });
 }

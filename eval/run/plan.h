@@ -16,7 +16,7 @@ namespace vase::eval {
 struct Cell {
   std::string name;  // the policy, as the user wrote it
   Policy policy;
-  int budget = 0;    // M; 0 for a policy that keeps and reads everything, and for a server
+  int budget = 0;  // M; 0 for a policy that keeps and reads everything, and for a server
 };
 
 // A task and where it is from.
@@ -29,17 +29,17 @@ struct Source {
   std::string place_of(const Problem& problem) const;
 };
 
-// Opens what --task names (open_task() of eval/tasks/task.h). A JSONL file of no task in particular is called by its name
-// without folder and extension. Throws Error as open_task().
+// Opens what --task names (open_task() of eval/tasks/task.h). A JSONL file of no task in particular is called
+// by its name without folder and extension. Throws Error as open_task().
 Source open_source(const std::string& text, int count, uint64_t seed);
 
 struct RunPlan {
   std::vector<Source> sources;
   std::vector<Cell> cells;
-  int samples = 1;          // texts per problem
-  int seeds = 1;            // eviction seeds; of a policy that does not evict always one
-  uint64_t seed = 0;        // of the texts
-  uint64_t evict_seed = 0;  // the first of the eviction seeds; the others follow it
+  int samples = 1;            // texts per problem
+  int seeds = 1;              // eviction seeds; of a policy that does not evict always one
+  uint64_t seed = 0;          // of the texts
+  uint64_t evict_seed = 0;    // the first of the eviction seeds; the others follow it
   int shard = 0, shards = 1;  // of every `shards` problems the one whose turn is `shard`, counted from 0
 };
 
@@ -53,15 +53,15 @@ struct Planned {
   std::string prompt() const { return problem->problem + task->instruction; }
 };
 
-// All generations of a cell, of all shards or of the plan's own; first every problem once, then again: so what is there after
-// an interrupt is as evenly spread as it can be.
+// All generations of a cell, of all shards or of the plan's own; first every problem once, then again: so
+// what is there after an interrupt is as evenly spread as it can be.
 std::vector<Planned> items_of(const RunPlan& plan, const Cell& cell);
 
 // Generations that the whole plan asks for, all shards together.
 int64_t count_items(const RunPlan& plan);
 
-// Keeps the problems whose id is on the list, and of each task the first `most` of these; an empty list and 0 keep all. Throws
-// Error(kUsage) for an id that no task has.
+// Keeps the problems whose id is on the list, and of each task the first `most` of these; an empty list and 0
+// keep all. Throws Error(kUsage) for an id that no task has.
 void select_problems(std::vector<Source>& sources, std::span<const std::string> ids, int most);
 
 }  // namespace vase::eval

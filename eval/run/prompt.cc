@@ -4,10 +4,12 @@
 
 namespace vase::eval {
 
-std::vector<int32_t> prompt_tokens(const Model& model, const std::string& system, bool raw, const std::string& user) {
+std::vector<int32_t> prompt_tokens(const Model& model, const std::string& system, bool raw,
+                                   const std::string& user) {
   if (raw) return model.tokenize(user);
   if (!model.has_chat_template()) {
-    throw Error(ErrorCode::kUsage, "this model file has no chat template; use --raw to give it the prompt as it is");
+    throw Error(ErrorCode::kUsage,
+                "this model file has no chat template; use --raw to give it the prompt as it is");
   }
   std::vector<ChatMessage> messages;
   if (!system.empty()) messages.push_back({"system", system});

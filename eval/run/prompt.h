@@ -9,8 +9,9 @@
 
 namespace vase::eval {
 
-// With the file's own chat template, or as it is when `raw`. system may be empty. Throws Error(kUsage) when the model has no
-// template, and for invalid UTF-8.
-std::vector<int32_t> prompt_tokens(const Model& model, const std::string& system, bool raw, const std::string& user);
+// With the file's own chat template, or as it is when `raw`. system may be empty. Throws Error(kUsage) when
+// the model has no template, and for invalid UTF-8.
+std::vector<int32_t> prompt_tokens(const Model& model, const std::string& system, bool raw,
+                                   const std::string& user);
 
 }  // namespace vase::eval

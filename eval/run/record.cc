@@ -12,7 +12,8 @@ T field(const json& object, const char* key, const std::string& where) {
   try {
     return object.at(key).get<T>();
   } catch (const json::exception&) {
-    throw Error(ErrorCode::kCorrupt, where + ": \"" + key + "\" is missing or of another kind; not a line of `vase eval run`");
+    throw Error(ErrorCode::kCorrupt,
+                where + ": \"" + key + "\" is missing or of another kind; not a line of `vase eval run`");
   }
 }
 
@@ -38,7 +39,8 @@ Timing read_timing(const json& line, const std::string& where) {
 
 std::string Item::text() const {
   const std::string at = budget > 0 ? " at " + std::to_string(budget) : "";
-  return problem_id + " of " + task + ", " + policy + at + ", run " + std::to_string(run) + ", sample " + std::to_string(sample);
+  return problem_id + " of " + task + ", " + policy + at + ", run " + std::to_string(run) + ", sample " +
+         std::to_string(sample);
 }
 
 std::string result_line(const Result& r, const Generation& g) {

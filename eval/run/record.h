@@ -13,10 +13,10 @@ namespace vase::eval {
 // Key of one generation: all but the two seeds, which follow from it.
 struct Item {
   std::string task, problem_id;
-  std::string policy;       // as the user wrote it; "server:NAME" for another program
-  int budget = 0;           // M; 0: everything is kept and read
-  int run = 0;              // which of the eviction seeds, counted from 0
-  int sample = 0;           // which of the texts per problem, counted from 0
+  std::string policy;                 // as the user wrote it; "server:NAME" for another program
+  int budget = 0;                     // M; 0: everything is kept and read
+  int run = 0;                        // which of the eviction seeds, counted from 0
+  int sample = 0;                     // which of the texts per problem, counted from 0
   uint64_t seed = 0, evict_seed = 0;  // of this text and its evictions: `vase run` gives it with the same two
 
   auto key() const { return std::tie(task, problem_id, policy, budget, run, sample); }
@@ -26,10 +26,10 @@ struct Item {
 
 // When and how fast: differs from one time to the next, unlike everything else.
 struct Timing {
-  std::string process;       // names the process that generated it
-  double start = 0;          // seconds since 1970
-  double seconds = 0;        // from when it was begun to its last token, others running beside it
-  double tokens_per_s = 0;   // generated tokens per second of these
+  std::string process;      // names the process that generated it
+  double start = 0;         // seconds since 1970
+  double seconds = 0;       // from when it was begun to its last token, others running beside it
+  double tokens_per_s = 0;  // generated tokens per second of these
 };
 
 // What tables are made from.
@@ -38,24 +38,26 @@ struct Result {
   std::string expected;                  // answer
   std::optional<std::string> extracted;  // empty: there was none in the text
   bool right = false;
-  std::string finish;        // finish_name(): "eos", "stop", "length", "context"; of a server also what else it says
-  std::string label;         // label_name(): "ok", "garbage", "loop", "truncated"
+  std::string
+      finish;         // finish_name(): "eos", "stop", "length", "context"; of a server also what else it says
+  std::string label;  // label_name(): "ok", "garbage", "loop", "truncated"
   int prompt_tokens = 0, generated_tokens = 0;
-  int64_t evicted = 0;       // tokens dropped per layer and KV head
-  uint64_t kv_bytes = 0;     // of keys, values and metadata at the longest moment, of this sequence alone; 0: not known
+  int64_t evicted = 0;  // tokens dropped per layer and KV head
+  uint64_t kv_bytes =
+      0;  // of keys, values and metadata at the longest moment, of this sequence alone; 0: not known
   Timing timing;
 
   // Whether the model ended the text itself.
   bool ended() const { return finish == "eos" || finish == "stop"; }
 };
 
-// The rest of the line: long, and only of use to who reads a single text. A line is also a recorded generation that
-// `vase eval kl --text` reads.
+// The rest of the line: long, and only of use to who reads a single text. A line is also a recorded
+// generation that `vase eval kl --text` reads.
 struct Generation {
-  std::string prompt;                // the user's message
-  std::vector<int32_t> prompt_ids;   // as the model saw it; empty for a server
+  std::string prompt;               // the user's message
+  std::vector<int32_t> prompt_ids;  // as the model saw it; empty for a server
   std::string text;
-  std::vector<int32_t> tokens;       // empty for a server
+  std::vector<int32_t> tokens;  // empty for a server
 };
 
 // One line, with its end.

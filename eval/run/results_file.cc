@@ -41,8 +41,9 @@ std::string differences(const json& a, const std::string& here, const json& b, c
     const json left = flat_a.value(key, json()), right = flat_b.value(key, json());
     if (left == right) continue;
     if (++count > kMostDifferences) continue;
-    text += (text.empty() ? "" : "; ") + key.substr(1) + " is " + (flat_a.contains(key) ? short_text(left) : "not there") +
-            " in " + here + " and " + (flat_b.contains(key) ? short_text(right) : "not there") + " in " + there;
+    text += (text.empty() ? "" : "; ") + key.substr(1) + " is " +
+            (flat_a.contains(key) ? short_text(left) : "not there") + " in " + here + " and " +
+            (flat_b.contains(key) ? short_text(right) : "not there") + " in " + there;
   }
   if (count > kMostDifferences) text += "; and " + std::to_string(count - kMostDifferences) + " more";
   return text;
@@ -61,15 +62,19 @@ bool all_hold(const json& list, std::initializer_list<std::pair<const char*, jso
 // Whether it has what readers of a folder rely on.
 bool is_config(const json& file) {
   using enum json::value_t;
-  if (!holds(file, "hash", string) || !holds(file, "config", object) || !holds(file, "items", number_unsigned)) return false;
+  if (!holds(file, "hash", string) || !holds(file, "config", object) ||
+      !holds(file, "items", number_unsigned))
+    return false;
   const json& config = file["config"];
-  return holds(config, "tasks", array) && holds(config, "cells", array) && all_hold(config["tasks"], {{"name", string}}) &&
+  return holds(config, "tasks", array) && holds(config, "cells", array) &&
+         all_hold(config["tasks"], {{"name", string}}) &&
          all_hold(config["cells"], {{"policy", string}, {"budget", number_unsigned}});
 }
 
 }  // namespace
 
-uint64_t read_results(const std::string& path, const std::function<void(const ResultsLine&)>& on_line, const char* advice) {
+uint64_t read_results(const std::string& path, const std::function<void(const ResultsLine&)>& on_line,
+                      const char* advice) {
   std::ifstream in(path, std::ios::binary);
   if (!in || fs::is_directory(path)) throw Error(ErrorCode::kNotFound, "cannot read " + path);
   uint64_t offset = 0;
@@ -98,10 +103,12 @@ json read_config(const std::string& folder) {
   const std::string path = folder + "/" + kConfigName;
   std::ifstream in(path, std::ios::binary);
   if (!in) {
-    throw Error(ErrorCode::kNotFound, folder + " holds no results of `vase eval run`: there is no " + kConfigName + " in it");
+    throw Error(ErrorCode::kNotFound,
+                folder + " holds no results of `vase eval run`: there is no " + kConfigName + " in it");
   }
   json config = json::parse(std::string{std::istreambuf_iterator<char>(in), {}}, nullptr, false);
-  if (!is_config(config)) throw Error(ErrorCode::kCorrupt, path + ": not a configuration that `vase eval run` has written");
+  if (!is_config(config))
+    throw Error(ErrorCode::kCorrupt, path + ": not a configuration that `vase eval run` has written");
   return config;
 }
 

@@ -11,7 +11,8 @@ namespace vase::eval {
 inline constexpr const char* kResultsName = "results.jsonl";
 inline constexpr const char* kConfigName = "config.json";
 
-// One line: its JSON, where it stands ("DIR/results.jsonl:12", for messages), and its bytes in the file, the end included.
+// One line: its JSON, where it stands ("DIR/results.jsonl:12", for messages), and its bytes in the file, the
+// end included.
 struct ResultsLine {
   const nlohmann::json& json;
   std::string where;
@@ -21,18 +22,19 @@ struct ResultsLine {
 inline constexpr const char* kMendResults =
     "something else has written to this file; remove the line, and what it should hold is generated again";
 
-// Calls back for every whole line; returns the bytes that these take. What follows them is a torn last line: one without an
-// end, or one that is no JSON. Throws Error: kNotFound; kCorrupt with the line, for one that is no JSON and not the last.
-// advice: the end of that message.
+// Calls back for every whole line; returns the bytes that these take. What follows them is a torn last line:
+// one without an end, or one that is no JSON. Throws Error: kNotFound; kCorrupt with the line, for one that
+// is no JSON and not the last. advice: the end of that message.
 uint64_t read_results(const std::string& path, const std::function<void(const ResultsLine&)>& on_line,
                       const char* advice = kMendResults);
 
 // The content of a folder's config.json. Throws Error: kNotFound when the folder has none; kCorrupt.
 nlohmann::json read_config(const std::string& folder);
 
-// Throws Error(kUsage) when the two configurations have different hashes, naming where they differ. here, there: what to call
-// them, e.g. "this run" and "the folder DIR".
-void require_same_config(const nlohmann::json& a, const std::string& here, const nlohmann::json& b, const std::string& there);
+// Throws Error(kUsage) when the two configurations have different hashes, naming where they differ. here,
+// there: what to call them, e.g. "this run" and "the folder DIR".
+void require_same_config(const nlohmann::json& a, const std::string& here, const nlohmann::json& b,
+                         const std::string& there);
 
 // Writes the file whole or not at all. Throws Error(kResource).
 void write_whole(const std::string& path, const std::string& content);

@@ -35,7 +35,8 @@ ResultsFolder::ResultsFolder(const std::string& path, const json& config)
   load();
   if (fs::exists(path + "/" + kConfigName, error)) return;
   if (!results_.empty()) {
-    throw Error(ErrorCode::kCorrupt, file_ + " holds results, and there is no " + kConfigName + " that says of what");
+    throw Error(ErrorCode::kCorrupt,
+                file_ + " holds results, and there is no " + kConfigName + " that says of what");
   }
   write_whole(path + "/" + kConfigName, config.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }
@@ -44,12 +45,14 @@ void ResultsFolder::require_own(const json& config) const {
   std::error_code error;
   const fs::file_status status = fs::status(path_, error);
   if (!fs::exists(status)) return;
-  if (!fs::is_directory(status)) throw Error(ErrorCode::kUsage, path_ + " is a file; give the name of a folder");
+  if (!fs::is_directory(status))
+    throw Error(ErrorCode::kUsage, path_ + " is a file; give the name of a folder");
   if (fs::exists(path_ + "/" + kConfigName, error)) {
     require_same_config(config, "this run", read_config(path_), "the folder " + path_);
     return;
   }
-  for (fs::directory_iterator entry(path_, error); !error && entry != fs::directory_iterator(); entry.increment(error)) {
+  for (fs::directory_iterator entry(path_, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
     const std::string name = entry->path().filename();
     if (is_own_name(name)) continue;
     throw Error(ErrorCode::kUsage, "the folder " + path_ + " holds other things (" + name +
@@ -64,11 +67,13 @@ void ResultsFolder::open_and_lock() {
   // Held by the open file, so it goes with the process however that ends.
   if (flock(descriptor_.get(), LOCK_EX | LOCK_NB) == 0) return;
   if (errno != EWOULDBLOCK) fail(file_, errno);
-  throw Error(ErrorCode::kResource, "another process is writing to the folder " + path_ + "; wait for it, or give another folder");
+  throw Error(ErrorCode::kResource,
+              "another process is writing to the folder " + path_ + "; wait for it, or give another folder");
 }
 
 void ResultsFolder::load() {
-  size_ = read_results(file_, [this](const ResultsLine& line) { add(read_result(line.json, line.where), line.where); });
+  size_ = read_results(
+      file_, [this](const ResultsLine& line) { add(read_result(line.json, line.where), line.where); });
   const uint64_t there = fs::file_size(file_);
   if (there == size_) return;
   torn_ = there - size_;

@@ -1,5 +1,6 @@
-// The folder of a run: config.json, which says what was asked for, and results.jsonl, which grows by a line whenever a
-// generation is finished. A process that is killed at any moment loses no finished line, and the next one goes on from there.
+// The folder of a run: config.json, which says what was asked for, and results.jsonl, which grows by a line
+// whenever a generation is finished. A process that is killed at any moment loses no finished line, and the
+// next one goes on from there.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace vase::eval {
 
 class ResultsFolder {
  public:
-  // Opens the folder, or makes it, and keeps others from writing it until the object goes (or the process dies). config: as
-  // config_json() gives it. A torn last line is cut off. Throws Error:
+  // Opens the folder, or makes it, and keeps others from writing it until the object goes (or the process
+  // dies). config: as config_json() gives it. A torn last line is cut off. Throws Error:
   //  kUsage     the folder holds results of another configuration, or other things
   //  kResource  another process is writing it, or it cannot be written
   //  kCorrupt   its files are not what a run has written, with file and line

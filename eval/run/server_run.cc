@@ -47,7 +47,8 @@ class Workers {
   }
   ~Workers() { stop(); }
 
-  // Ends all requests and waits for the threads. A request may be begun just after it was told to end, hence again and again.
+  // Ends all requests and waits for the threads. A request may be begun just after it was told to end, hence
+  // again and again.
   void stop() {
     stopping_ = true;
     for (std::unique_lock lock(mutex_); left_ > 0;) {
@@ -112,17 +113,17 @@ class Workers {
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Done> done_;      // guarded, like the two below
-  size_t left_ = 0;            // threads that still work
-  std::exception_ptr error_;   // the first
+  std::deque<Done> done_;     // guarded, like the two below
+  size_t left_ = 0;           // threads that still work
+  std::exception_ptr error_;  // the first
   std::vector<std::unique_ptr<ChatServer>> servers_;
   std::vector<std::thread> threads_;
 };
 
 }  // namespace
 
-bool run_on_server(const ChatServerOptions& server, const GenerationOptions& options, std::span<const Planned> items,
-                   const RunCallbacks& callbacks) {
+bool run_on_server(const ChatServerOptions& server, const GenerationOptions& options,
+                   std::span<const Planned> items, const RunCallbacks& callbacks) {
   Workers workers(server, options, items);
   int64_t tokens = 0;
   while (!workers.over()) {

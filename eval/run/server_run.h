@@ -8,9 +8,10 @@
 
 namespace vase::eval {
 
-// As CellRun::run(), with EngineOptions::sequences requests under way. The callbacks are called on this thread. Throws Error as
-// ChatServer::ask(): the generations that were complete by then have been handed over.
-bool run_on_server(const ChatServerOptions& server, const GenerationOptions& options, std::span<const Planned> items,
-                   const RunCallbacks& callbacks);
+// As CellRun::run(), with EngineOptions::sequences requests under way. The callbacks are called on this
+// thread. Throws Error as ChatServer::ask(): the generations that were complete by then have been handed
+// over.
+bool run_on_server(const ChatServerOptions& server, const GenerationOptions& options,
+                   std::span<const Planned> items, const RunCallbacks& callbacks);
 
 }  // namespace vase::eval

@@ -50,7 +50,10 @@ void add_runs(SummaryRow& row, const Results& results) {
 }
 
 SummaryRow summarise_cell(const Results& results) {
-  SummaryRow row{.set = {}, .task = results[0]->item.task, .policy = results[0]->item.policy, .budget = results[0]->item.budget};
+  SummaryRow row{.set = {},
+                 .task = results[0]->item.task,
+                 .policy = results[0]->item.policy,
+                 .budget = results[0]->item.budget};
   const std::vector<double> right = by_problem(results, is_right);
   const auto labelled = [](const char* name) { return [name](const Result& r) { return r.label == name; }; };
   row.problems = static_cast<int>(right.size());
@@ -131,7 +134,8 @@ ResultSet read_result_set(const std::string& folder) {
 
 double busy_seconds(std::span<const Result* const> results) {
   std::map<std::string, std::vector<std::pair<double, double>>> processes;
-  for (const Result* r : results) processes[r->timing.process].emplace_back(r->timing.start, r->timing.start + r->timing.seconds);
+  for (const Result* r : results)
+    processes[r->timing.process].emplace_back(r->timing.start, r->timing.start + r->timing.seconds);
   double sum = 0;
   for (auto& [process, spans] : processes) {
     std::ranges::sort(spans);
@@ -149,7 +153,8 @@ std::vector<SummaryRow> summarise(std::span<const ResultSet> sets) {
   for (const ResultSet& set : sets) all.push_back(cells_of(set));
   const auto full_of = [&](size_t own, const std::string& task) -> const Results* {
     const auto in = [&](size_t set) -> const Results* {
-      const auto found = std::ranges::find_if(all[set], [&](const Results& c) { return is_full(c) && c[0]->item.task == task; });
+      const auto found = std::ranges::find_if(
+          all[set], [&](const Results& c) { return is_full(c) && c[0]->item.task == task; });
       return found == all[set].end() ? nullptr : &*found;
     };
     if (const Results* full = in(own)) return full;
@@ -163,7 +168,8 @@ std::vector<SummaryRow> summarise(std::span<const ResultSet> sets) {
     for (const Results& cell : all[set]) {
       rows.push_back(summarise_cell(cell));
       rows.back().set = sets[set].name;
-      if (const Results* full = full_of(set, cell[0]->item.task); full && full != &cell) rows.back().paired = compare(cell, *full);
+      if (const Results* full = full_of(set, cell[0]->item.task); full && full != &cell)
+        rows.back().paired = compare(cell, *full);
     }
   }
   return rows;

@@ -15,8 +15,8 @@ namespace vase::eval {
 
 // The results of one folder.
 struct ResultSet {
-  std::string name;              // the folder
-  nlohmann::json config;         // the content of its config.json
+  std::string name;       // the folder
+  nlohmann::json config;  // the content of its config.json
   std::vector<Result> results;
 
   int64_t expected() const;  // texts that all shards together ask for
@@ -26,14 +26,16 @@ struct ResultSet {
 // Reads a folder that no run needs to have finished. Throws Error as read_config() and read_results() do.
 ResultSet read_result_set(const std::string& folder);
 
-// Against the full cache on the same items. Every number is over problems, of a problem the mean over its texts.
+// Against the full cache on the same items. Every number is over problems, of a problem the mean over its
+// texts.
 struct Paired {
-  int problems = 0;        // that both have
-  double difference = 0;   // share of right texts less that of the full cache
-  Interval interval;       // 95 %, bootstrap over problems
-  double p = 1;            // sign test, two-sided
-  double mean_ratio = 0;   // budget / mean length of the full cache's texts, prompt included; at most 1
-  double item_ratio = 0;   // mean over items of budget / length of the full cache's text of the same item, each at most 1
+  int problems = 0;       // that both have
+  double difference = 0;  // share of right texts less that of the full cache
+  Interval interval;      // 95 %, bootstrap over problems
+  double p = 1;           // sign test, two-sided
+  double mean_ratio = 0;  // budget / mean length of the full cache's texts, prompt included; at most 1
+  double item_ratio =
+      0;  // mean over items of budget / length of the full cache's text of the same item, each at most 1
 };
 
 // One policy at one budget on one task.
@@ -41,24 +43,28 @@ struct SummaryRow {
   std::string set, task, policy;
   int budget = 0;
   int problems = 0;
-  int64_t items = 0;                    // texts that are there
-  double pass = 0, pass_error = 0;      // pass@1: mean over problems of the share of right texts; standard error over problems
-  double strict = 0;                    // the same for texts that are right and that the model ended itself
-  double lowest = 0, highest = 0;       // pass@1 of the worst and best single run: one eviction seed, one sample each
-  int runs = 0;                         // that are complete, so that their shares are of the same problems
+  int64_t items = 0;  // texts that are there
+  double pass = 0,
+         pass_error =
+             0;       // pass@1: mean over problems of the share of right texts; standard error over problems
+  double strict = 0;  // the same for texts that are right and that the model ended itself
+  double lowest = 0,
+         highest = 0;  // pass@1 of the worst and best single run: one eviction seed, one sample each
+  int runs = 0;        // that are complete, so that their shares are of the same problems
   double garbage = 0, loop = 0, truncated = 0, no_answer = 0;  // shares of texts
-  double mean_tokens = 0, prompt_tokens = 0;  // per text: generated, and of the prompt
+  double mean_tokens = 0, prompt_tokens = 0;                   // per text: generated, and of the prompt
   int most_tokens = 0;
-  double tokens_per_s = 0;              // of all sequences together, while this cell was running; 0: not known
-  uint64_t kv_bytes = 0;                // of one sequence at the longest moment of all its texts; 0: not known
-  std::optional<Paired> paired;         // empty without the full cache, and for itself
+  double tokens_per_s = 0;       // of all sequences together, while this cell was running; 0: not known
+  uint64_t kv_bytes = 0;         // of one sequence at the longest moment of all its texts; 0: not known
+  std::optional<Paired> paired;  // empty without the full cache, and for itself
 };
 
-// Rows in the order of the sets' configurations. What each is compared with is `full` on the same task in its own set, or else
-// in the first set that has it.
+// Rows in the order of the sets' configurations. What each is compared with is `full` on the same task in its
+// own set, or else in the first set that has it.
 std::vector<SummaryRow> summarise(std::span<const ResultSet> sets);
 
-// Wall time in seconds during which at least one of the results was in progress; time of several processes adds up.
+// Wall time in seconds during which at least one of the results was in progress; time of several processes
+// adds up.
 double busy_seconds(std::span<const Result* const> results);
 
 // A column of a table: its heading and what it says of a row.

@@ -29,12 +29,15 @@ std::string ratio_cell(const SummaryRow& row) {
   return number_text("%.2f", row.paired->item_ratio) + ", " + number_text("%.2f", row.paired->mean_ratio);
 }
 
-std::string known(bool is_known, const char* format, double value) { return is_known ? number_text(format, value) : "?"; }
+std::string known(bool is_known, const char* format, double value) {
+  return is_known ? number_text(format, value) : "?";
+}
 
 constexpr SummaryColumn kKeys[] = {
     {"task", [](const SummaryRow& r) { return r.task; }},
     {"policy", [](const SummaryRow& r) { return r.policy; }},
-    {"budget", [](const SummaryRow& r) { return r.budget > 0 ? std::to_string(r.budget) : std::string("-"); }},
+    {"budget",
+     [](const SummaryRow& r) { return r.budget > 0 ? std::to_string(r.budget) : std::string("-"); }},
 };
 
 constexpr SummaryColumn kAccuracy[] = {
@@ -55,15 +58,19 @@ constexpr SummaryColumn kCosts[] = {
     {"no answer", [](const SummaryRow& r) { return percent_text(r.no_answer); }},
     {"tokens", [](const SummaryRow& r) { return known(r.mean_tokens > 0, "%.0f", r.mean_tokens); }},
     {"tokens/s", [](const SummaryRow& r) { return known(r.tokens_per_s > 0, "%.1f", r.tokens_per_s); }},
-    {"KV MiB", [](const SummaryRow& r) { return known(r.kv_bytes > 0, "%.2f", static_cast<double>(r.kv_bytes) / 1048576); }},
+    {"KV MiB",
+     [](const SummaryRow& r) {
+       return known(r.kv_bytes > 0, "%.2f", static_cast<double>(r.kv_bytes) / 1048576);
+     }},
 };
 
 constexpr const char* kLegend =
-    "\npass@1: mean over problems of the share of right texts ± standard error over problems, %; runs: the worst and best single "
-    "run. strict: right and ended by the model. against full: difference on the same items with its 95 % bootstrap interval over "
-    "problems, and p of the exact sign test. budget/length: the budget divided by the length of the full cache's text, prompt "
-    "included; mean of the items' own ratios, then the ratio to their mean length. loop, garbage, truncated, no answer: % of "
-    "texts. tokens: generated per text. KV: one sequence at its longest.\n";
+    "\npass@1: mean over problems of the share of right texts ± standard error over problems, %; runs: the "
+    "worst and best single run. strict: right and ended by the model. against full: difference on the same "
+    "items with its 95 % bootstrap interval over problems, and p of the exact sign test. budget/length: the "
+    "budget divided by the length of the full cache's text, prompt included; mean of the items' own ratios, "
+    "then the ratio to their mean length. loop, garbage, truncated, no answer: % of texts. tokens: generated "
+    "per text. KV: one sequence at its longest.\n";
 
 constexpr const char* kAlone = "± ?: one problem has no standard error; give several.\n";
 
@@ -120,13 +127,14 @@ json summary_json(const SummaryRow& r) {
               {"kv_bytes", r.kv_bytes > 0 ? json(r.kv_bytes) : json(nullptr)},
               {"against_full", nullptr}};
   if (!r.paired) return row;
-  row["against_full"] = {{"problems", r.paired->problems},
-                         {"difference", r.paired->difference},
-                         {"low", r.paired->interval.low},
-                         {"high", r.paired->interval.high},
-                         {"sign_test_p", r.paired->p},
-                         {"budget_to_length", r.budget > 0 ? json(r.paired->item_ratio) : json(nullptr)},
-                         {"budget_to_mean_length", r.budget > 0 ? json(r.paired->mean_ratio) : json(nullptr)}};
+  row["against_full"] = {
+      {"problems", r.paired->problems},
+      {"difference", r.paired->difference},
+      {"low", r.paired->interval.low},
+      {"high", r.paired->interval.high},
+      {"sign_test_p", r.paired->p},
+      {"budget_to_length", r.budget > 0 ? json(r.paired->item_ratio) : json(nullptr)},
+      {"budget_to_mean_length", r.budget > 0 ? json(r.paired->mean_ratio) : json(nullptr)}};
   return row;
 }
 

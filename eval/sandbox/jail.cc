@@ -88,11 +88,13 @@ class Jail {
   void make_mounts() const {
     check(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, JailStep::kMounts);
     MountAttributes attributes{kReadOnlyNoSuid, 0, 0, 0};
-    check(syscall(SYS_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, &attributes, sizeof attributes) == 0, JailStep::kMounts);
+    check(syscall(SYS_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, &attributes, sizeof attributes) == 0,
+          JailStep::kMounts);
     check(mount("tmpfs", kFolder, "tmpfs", kPlain, plan_.folder_options) == 0, JailStep::kMounts);
     for (const char* folder : kHidden) check(hide(folder) || errno == ENOENT, JailStep::kMounts);
     // Its own processes; where a container forbids that, none.
-    check(mount("proc", "/proc", "proc", kPlain | MS_NOEXEC | MS_RDONLY, nullptr) == 0 || hide("/proc"), JailStep::kMounts);
+    check(mount("proc", "/proc", "proc", kPlain | MS_NOEXEC | MS_RDONLY, nullptr) == 0 || hide("/proc"),
+          JailStep::kMounts);
   }
 
   static bool hide(const char* folder) {
@@ -114,7 +116,8 @@ class Jail {
   }
 
   void set_descriptors() const {
-    check(dup2(plan_.input, 0) == 0 && dup2(plan_.output, 1) == 1 && dup2(plan_.errors, 2) == 2, JailStep::kDescriptors);
+    check(dup2(plan_.input, 0) == 0 && dup2(plan_.output, 1) == 1 && dup2(plan_.errors, 2) == 2,
+          JailStep::kDescriptors);
     check(syscall(SYS_close_range, 3u, ~0u, kCloseOnExec) == 0, JailStep::kDescriptors);
   }
 
@@ -130,7 +133,8 @@ class Jail {
     check(setsid() >= 0, JailStep::kStart);
     set_limits();
     check(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, JailStep::kFilter);
-    const sock_fprog filter{static_cast<unsigned short>(plan_.filter.size()), const_cast<sock_filter*>(plan_.filter.data())};
+    const sock_fprog filter{static_cast<unsigned short>(plan_.filter.size()),
+                            const_cast<sock_filter*>(plan_.filter.data())};
     check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0, JailStep::kFilter);
     execve(plan_.arguments[0], const_cast<char* const*>(plan_.arguments), const_cast<char* const*>(plan_.environment));
     report(JailStep::kProgram, errno);

@@ -1,6 +1,7 @@
 // What a cache costs, before any of it is allocated.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -36,14 +37,18 @@ struct VASE_API MemoryPlan {
   uint64_t bytes_per_slot() const {  // one slot in every layer and KV head, quantised if it ever is
     return uint64_t(layers) * kv_heads * (key_row + value_row + metadata);
   }
-  // What the recent slots take beyond that.
-  uint64_t recent_bytes() const {
+  // What so many recent slots of one sequence take beyond that.
+  uint64_t recent_bytes(int64_t slots) const {
     const int64_t more = int64_t(recent_key_row) + recent_value_row - key_row - value_row;
-    return uint64_t(layers) * kv_heads * recent * more * sequences;
+    return uint64_t(layers) * kv_heads * slots * more;
+  }
+  // What one sequence holds with so many slots used: keys, values, metadata, queries.
+  uint64_t sequence_bytes(int64_t slots) const {
+    return bytes_per_slot() * slots + recent_bytes(std::min<int64_t>(slots, recent)) + query_ring * layers * kv_heads;
   }
   uint64_t query_bytes() const { return query_ring * layers * kv_heads * sequences; }
   uint64_t bytes() const {
-    return bytes_per_slot() * capacity * sequences + recent_bytes() + unused + query_bytes() + summaries + scratch;
+    return sequence_bytes(capacity) * sequences + unused + summaries + scratch;
   }
   // Slots as (kept + period), with those of the first and last layer when they differ; a term for the queries where there are any:
   // "30 layers x 3 KV heads x 320 slots (256 + 64) x (128 K + 128 V + 16 meta) B x 1 sequence + 0.1 MiB scratch = 7.6 MiB"

@@ -7,10 +7,12 @@ with each other.
 import json
 import re
 import sys
+from collections import Counter
 from fractions import Fraction
 
 NUMBER = re.compile(r"-?\d+")
 FRACTION = re.compile(r"(-?)\\d?frac\{(\d+)\}\{(\d+)\}")
+MOST_OF_A_FORM = 4
 NEIGHBOURS = (1, 7)  # an answer is compared with those so many problems further on
 
 
@@ -20,8 +22,15 @@ def read_lines(path):
 
 
 def distinct_answers(paths):
+    """Of answers that differ in their numbers alone the first few."""
     answers = [str(problem["answer"]) for path in paths for problem in read_lines(path)]
-    return list(dict.fromkeys(answers))
+    kept, seen = [], Counter()
+    for answer in dict.fromkeys(answers):
+        form = re.sub(r"\d+", "0", answer.replace(" ", ""))
+        seen[form] += 1
+        if seen[form] <= MOST_OF_A_FORM:
+            kept.append(answer)
+    return kept
 
 
 def whole_number_notations(text):

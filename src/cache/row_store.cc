@@ -74,6 +74,11 @@ void RowStore::read(size_t head, int slot, float* out) const {
   read_row({row(head, slot), row_bytes(type, head_dim_), type, head_dim_, nullptr}, 0, out);
 }
 
+void RowStore::read_older(size_t head, int slots, float* out, size_t stride) const {
+  if (in_strips()) return decode_strips(kernels::Path::kFused, strips(head), slots, out, stride);
+  for (int s = 0; s < slots; ++s) read(head, s, out + s * stride);
+}
+
 void RowStore::move(size_t head, int from, int to) {
   const int older = rooms_[head].older;
   if (in_strips() && to < older) {

@@ -100,7 +100,7 @@ void SlotCache::clear(int sequence) {
   }
 }
 
-size_t SlotCache::bytes() const { return keys_.size() + values_.size() + metadata_.size() + queries_.size(); }
+size_t SlotCache::bytes() const { return keys_.bytes() + values_.bytes() + metadata_.size() + queries_.size(); }
 
 void SlotCache::poison_rows(size_t head, int first, int last) {
   if (!poison_) return;
@@ -125,6 +125,17 @@ void HeadSlots::read_key(uint32_t slot, float* out) const {
   if (key_offset() && static_cast<int>(slot) < recent_begin()) kernels::add_key_offset(*key_offset(), position(slot), 1, out);
 }
 void HeadSlots::read_value(uint32_t slot, float* out) const { cache_->values_.read(head_, static_cast<int>(slot), out); }
+
+void HeadSlots::read_keys(float* out, size_t stride) const {
+  cache_->keys_.read_older(head_, older_used(), out, stride);
+  for (int s = 0; key_offset() && s < older_used(); ++s) kernels::add_key_offset(*key_offset(), position(s), 1, out + s * stride);
+  for (int s = recent_begin(); s < recent_begin() + recent_used(); ++s) cache_->keys_.read(head_, s, out + s * stride);
+}
+
+void HeadSlots::read_values(float* out, size_t stride) const {
+  cache_->values_.read_older(head_, older_used(), out, stride);
+  for (int s = recent_begin(); s < recent_begin() + recent_used(); ++s) cache_->values_.read(head_, s, out + s * stride);
+}
 
 template <typename T>
 std::span<T> HeadSlots::own(std::span<T> all) const {
@@ -253,22 +264,8 @@ void HeadSlots::place_in_one_part(std::span<uint32_t> survivors, uint32_t next_c
 }
 
 void HeadSlots::place_in_two_parts(std::span<uint32_t> kept, std::span<uint32_t> tail, CompactionScratch& scratch) {
-  const auto begin = static_cast<uint32_t>(recent_begin());
-  uint32_t older = 0;
-  for (const uint32_t slot : kept) older += slot < begin;
-  uint32_t hole = 0;
-  for (uint32_t& slot : kept) {  // fills the holes that the others left
-    if (slot < older || slot >= begin) continue;
-    while (scratch.occupied[hole]) ++hole;
-    move_row(slot, hole);
-    slot = hole++;
-  }
-  for (uint32_t& slot : kept) {
-    if (slot < begin) continue;
-    move_row(slot, older);
-    slot = older++;
-  }
-  const int recent = recent_used();
+  const auto older = static_cast<uint32_t>(kept.size()), begin = static_cast<uint32_t>(recent_begin());
+  gather(kept, 0, older, scratch.occupied);
   uint32_t next = begin;
   for (uint32_t& slot : tail) {  // chronological, so that none is overwritten
     assert(slot >= next);
@@ -276,7 +273,7 @@ void HeadSlots::place_in_two_parts(std::span<uint32_t> kept, std::span<uint32_t>
     slot = next++;
   }
   cache_->poison_rows(head_, static_cast<int>(older), older_used());
-  cache_->poison_rows(head_, static_cast<int>(next), static_cast<int>(begin) + recent);
+  cache_->poison_rows(head_, static_cast<int>(next), static_cast<int>(begin) + recent_used());
   cache_->used_[head_] = {static_cast<int>(older), static_cast<int>(next - begin)};
 }
 

@@ -104,6 +104,9 @@ class HeadSlots {
   // Decodes the row of any slot. out: head_dim floats.
   void read_key(uint32_t slot, float* out) const;
   void read_value(uint32_t slot, float* out) const;
+  // All of them, slot s to + s * stride, in floats; free slots are left out.
+  void read_keys(float* out, size_t stride) const;
+  void read_values(float* out, size_t stride) const;
   // Slots in logical order: ascending position, or the gather order of the last eviction followed by newer tokens.
   std::span<const uint32_t> order() const;
   int32_t position(uint32_t slot) const;

@@ -53,12 +53,10 @@ void set_rows(HeadSlots head, std::span<const uint32_t> slots, GatheredHead& gat
   view.keys.width = view.values.width = shape.head_dim;
   if (gathered.keys.empty()) return;
   const size_t stride = padded_row(shape.head_dim);
-  for (size_t i = 0; i < slots.size(); ++i) {
-    head.read_key(slots[i], &gathered.keys[i * stride]);
-    head.read_value(slots[i], &gathered.values[i * stride]);
-  }
-  view.keys = {gathered.keys.data(), stride * sizeof(float), RowType::kF32, shape.head_dim, nullptr};
-  view.values = {gathered.values.data(), stride * sizeof(float), RowType::kF32, shape.head_dim, nullptr};
+  head.read_keys(gathered.keys.data(), stride);
+  head.read_values(gathered.values.data(), stride);
+  view.keys = {gathered.keys.data(), stride * sizeof(float), RowType::kF32, shape.head_dim, slots.data()};
+  view.values = {gathered.values.data(), stride * sizeof(float), RowType::kF32, shape.head_dim, slots.data()};
 }
 
 // Rows of probabilities in a window record: the newest R queries of the group, or those since the last eviction, which

@@ -27,7 +27,7 @@ struct EvictionSetup {
   int keep(int layer) const { return budgets[layer] - buffer; }  // K
 };
 
-// Metadata of one head's candidates, and rows of all slots, in logical order; only what the policy needs has room.
+// Metadata of one head's candidates, in logical order, and rows of all slots; only what the policy needs has room.
 struct GatheredHead {
   // slots: the most that a head can use.
   GatheredHead(const CacheShape& shape, int candidates, int slots);
@@ -37,7 +37,7 @@ struct GatheredHead {
   std::vector<int32_t> positions;
   std::vector<float> attention, value_range, log_weight;
   std::vector<int32_t> last_use, longest_gap;
-  std::vector<float> keys, values;  // [slots][padded head_dim] decoded; empty when rows have one type or are not looked at
+  std::vector<float> keys, values;  // [slot][padded head_dim] decoded; empty when rows have one type or are not looked at
 };
 
 // Memory of one thread; nothing is allocated while evicting.

@@ -67,6 +67,7 @@ class Row {
   Row() = default;
   HWY_INLINE explicit Row(const void* row) : at_(static_cast<const T*>(row)) {}
   HWY_INLINE F32V load(F32 d, int channel) const { return load_row(d, at_ + channel); }
+  HWY_INLINE const std::byte* address(int channel) const { return reinterpret_cast<const std::byte*>(at_ + channel); }
 
  private:
   const T* at_;

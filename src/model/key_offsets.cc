@@ -1,5 +1,7 @@
 #include "model/key_offsets.h"
 
+#include <ggml.h>
+
 #include <algorithm>
 
 namespace vase::model {

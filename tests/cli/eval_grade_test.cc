@@ -38,7 +38,8 @@ TEST_F(EvalGrade, ComparesAnswersAndCompletions) {
 }
 
 TEST_F(EvalGrade, PrintsALinePerPair) {
-  const Outcome o = grade("{\"given\": \"(C)\", \"expected\": \"C\"}\n{\"completion\": \"no\", \"expected\": \"C\"}\n", "--kind choice --json");
+  const Outcome o = grade("{\"given\": \"(C)\", \"expected\": \"C\"}\n{\"completion\": \"no\", \"expected\": \"C\"}\n",
+                          "--kind choice --json");
   EXPECT_EQ(o.code, 0) << o.err;
   std::istringstream lines(o.out);
   std::string line;
@@ -61,7 +62,8 @@ TEST_F(EvalGrade, NamesTheLineThatIsNoPair) {
 }
 
 TEST_F(EvalGrade, SaysHowToGetMathVerify) {
-  expect_error(grade("{\"given\": \"1\", \"expected\": \"1\"}\n", "--grader math-verify --python /nowhere/python3"), 1, "pip install");
+  expect_error(grade("{\"given\": \"1\", \"expected\": \"1\"}\n", "--grader math-verify --python /nowhere/python3"), 1,
+               "pip install");
 }
 
 }  // namespace

@@ -64,7 +64,11 @@ class CliEvalRun : public Cli {
     fs::create_directory(folder_);
     std::ofstream out(problems_);
     for (int i = 0; i < 5; ++i) {
-      out << json({{"id", "p" + std::to_string(i)}, {"problem", "How many? " + std::to_string(i)}, {"answer", "7"}}).dump() << "\n";
+      out << json({{"id", "p" + std::to_string(i)},
+                   {"problem", "How many? " + std::to_string(i)},
+                   {"answer", "7"}})
+                 .dump()
+          << "\n";
     }
   }
   ~CliEvalRun() override { fs::remove_all(folder_); }
@@ -73,13 +77,14 @@ class CliEvalRun : public Cli {
   // A random model, evicting: what it writes depends on every seed.
   std::string random_run(const std::string& out, const std::string& flags = "", int samples = 3) const {
     return "eval run --threads 1 --model " + random_.path() + " --task jsonl=" + problems_ +
-           " --policy full --policy vase-attnv --kv-budget 48 --kv-buffer 8 --max-tokens 150 --sequences 3 --samples " +
+           " --policy full --policy vase-attnv --kv-budget 48 --kv-buffer 8 --max-tokens 150 --sequences 3 "
+           "--samples " +
            std::to_string(samples) + " --out " + path(out) + " " + flags;
   }
   // A model that says "\boxed{7}" and ends.
   std::string right_run(const std::string& out, const std::string& flags = "") const {
-    return "eval run --threads 1 --model " + right_.path() + " --task jsonl=" + problems_ + " --greedy --max-tokens 50 --out " +
-           path(out) + " " + flags;
+    return "eval run --threads 1 --model " + right_.path() + " --task jsonl=" + problems_ +
+           " --greedy --max-tokens 50 --out " + path(out) + " " + flags;
   }
 
   // The lines of a results file by their key, without what differs from one time to the next.
@@ -106,7 +111,8 @@ class CliEvalRun : public Cli {
 
   const std::string folder_ = test::temporary_path(".eval"), problems_ = folder_ + "/problems.jsonl";
   test::TinyModel random_{{.context = 1024}};
-  test::TinyModel right_{{.embedding = 512, .cycle = {'\\', 'b', 'o', 'x', 'e', 'd', '{', '7', '}', test::kImEnd}}};
+  test::TinyModel right_{
+      {.embedding = 512, .cycle = {'\\', 'b', 'o', 'x', 'e', 'd', '{', '7', '}', test::kImEnd}}};
 };
 
 TEST_F(CliEvalRun, TenKillsChangeNothing) {
@@ -167,7 +173,9 @@ TEST_F(CliEvalRun, TheTableAndItsJson) {
   const Outcome o = vase(right_run("out", "--policy full --policy random --kv-budget 40 --kv-buffer 8"));
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_NE(o.out.find("| problems | full | - | 5 | 5 | 100.0 ± 0.0 |"), std::string::npos) << o.out;
-  EXPECT_NE(o.out.find("| problems | random | 40 | 5 | 5 | 100.0 ± 0.0 |  | 100.0 | +0.0 [+0.0, +0.0] | 1 |"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("| problems | random | 40 | 5 | 5 | 100.0 ± 0.0 |  | 100.0 | +0.0 [+0.0, +0.0] | 1 |"),
+            std::string::npos)
+      << o.out;
   const json shown = json::parse(vase("eval show --json " + path("out")).out);
   EXPECT_EQ(shown["folders"][0]["complete"], true);
   ASSERT_EQ(shown["rows"].size(), 2u);
@@ -185,15 +193,16 @@ TEST_F(CliEvalRun, LinesAreRecordedGenerations) {
   EXPECT_EQ(line["text"], "\\boxed{7}");
   EXPECT_EQ(line["extracted"], "7");
   EXPECT_EQ(line["finish"], "eos");
-  const Outcome kl = vase("eval kl --threads 1 --model " + right_.path() + " --text " + path("out/results.jsonl") +
-                          " --policy random --kv-budget 24 --kv-buffer 8");
+  const Outcome kl = vase("eval kl --threads 1 --model " + right_.path() + " --text " +
+                          path("out/results.jsonl") + " --policy random --kv-budget 24 --kv-buffer 8");
   EXPECT_EQ(kl.code, 0) << kl.err;
   EXPECT_NE(kl.out.find("| random | 24 |"), std::string::npos) << kl.out;
 }
 
 TEST_F(CliEvalRun, ShardsMergeToTheWhole) {
   ASSERT_EQ(vase(random_run("whole")).code, 0);
-  for (const std::string i : {"1", "2"}) ASSERT_EQ(vase(random_run("part" + i, "--shard " + i + "/2")).code, 0);
+  for (const std::string i : {"1", "2"})
+    ASSERT_EQ(vase(random_run("part" + i, "--shard " + i + "/2")).code, 0);
   EXPECT_EQ(lines("part1").size() + lines("part2").size(), 30u);
   const Outcome o = vase("eval merge " + path("merged") + " " + path("part2") + " " + path("part1"));
   ASSERT_EQ(o.code, 0) << o.err;
@@ -201,16 +210,19 @@ TEST_F(CliEvalRun, ShardsMergeToTheWhole) {
   EXPECT_EQ(lines("merged"), lines("whole"));
   // It is a folder like any other, down to going on in it.
   EXPECT_EQ(vase(random_run("merged")).code, 0);
-  expect_usage_error(vase("eval merge " + path("merged") + " " + path("part1")), {"merged", "not an empty folder"});
+  expect_usage_error(vase("eval merge " + path("merged") + " " + path("part1")),
+                     {"merged", "not an empty folder"});
   ASSERT_EQ(vase(right_run("other")).code, 0);
-  expect_usage_error(vase("eval merge " + path("new") + " " + path("part1") + " " + path("other")), {"another configuration"});
+  expect_usage_error(vase("eval merge " + path("new") + " " + path("part1") + " " + path("other")),
+                     {"another configuration"});
   EXPECT_FALSE(fs::exists(path("new")));
 }
 
 TEST_F(CliEvalRun, AnotherConfigurationIsRefused) {
   ASSERT_EQ(vase(right_run("out")).code, 0);
   const std::string before = contents(path("out/results.jsonl"));
-  for (const std::string flags : {"--kv-type f32", "--system x", "--policy random", "--seed 5", "--instruction ' Go.'", "--problems 3"}) {
+  for (const std::string flags : {"--kv-type f32", "--system x", "--policy random", "--seed 5",
+                                  "--instruction ' Go.'", "--problems 3"}) {
     expect_usage_error(vase(right_run("out", flags)), {"another configuration", "in this run and"});
   }
   EXPECT_EQ(contents(path("out/results.jsonl")), before);
@@ -272,28 +284,36 @@ TEST_F(CliEvalRun, BadFlagsAreRefusedBeforeAnythingBegins) {
   expect_usage_error(vase("eval run --server http://127.0.0.1:1" + task), {"--server-model"});
   const std::string server = "eval run --server http://127.0.0.1:1 --server-model m" + task;
   expect_usage_error(vase(server + " --policy random"), {"--policy does nothing with --server"});
-  expect_usage_error(vase(server + " --api-key-env VASE_NO_SUCH_VARIABLE"), {"VASE_NO_SUCH_VARIABLE", "not set"});
+  expect_usage_error(vase(server + " --api-key-env VASE_NO_SUCH_VARIABLE"),
+                     {"VASE_NO_SUCH_VARIABLE", "not set"});
   const Outcome unreachable = vase(server);
   EXPECT_EQ(unreachable.code, 1);
-  EXPECT_NE(unreachable.err.find("the server at http://127.0.0.1:1: the connection failed"), std::string::npos) << unreachable.err;
+  EXPECT_NE(unreachable.err.find("the server at http://127.0.0.1:1: the connection failed"),
+            std::string::npos)
+      << unreachable.err;
   EXPECT_FALSE(fs::exists(path("out")));
 }
 
 TEST_F(CliEvalRun, BadDataIsNamedWithFileAndLine) {
   const auto with = [&](const std::string& data) {
     std::ofstream(path("bad.jsonl")) << data;
-    const Outcome o = vase("eval run --model " + right_.path() + " --task jsonl=" + path("bad.jsonl") + " --out " + path("out"));
+    const Outcome o = vase("eval run --model " + right_.path() + " --task jsonl=" + path("bad.jsonl") +
+                           " --out " + path("out"));
     EXPECT_EQ(o.code, 1) << o.err;
     EXPECT_FALSE(fs::exists(path("out")));
     return o.err;
   };
-  const std::string good = R"({"id": "x", "problem": "p", "answer": "1"})" "\n";
+  const std::string good = R"({"id": "x", "problem": "p", "answer": "1"})"
+                           "\n";
   EXPECT_NE(with(good + "{\n").find("bad.jsonl:2"), std::string::npos);
   EXPECT_NE(with(good + R"({"id": "y", "problem": "p"})").find("bad.jsonl:2"), std::string::npos);
   EXPECT_NE(with(good + good).find("bad.jsonl:2"), std::string::npos);
-  EXPECT_NE(with(good + R"({"id": "y", "problem": "p", "answer": "\\frac{1"})").find("bad.jsonl:2, problem y"), std::string::npos);
+  EXPECT_NE(
+      with(good + R"({"id": "y", "problem": "p", "answer": "\\frac{1"})").find("bad.jsonl:2, problem y"),
+      std::string::npos);
   EXPECT_NE(with("").find("bad.jsonl"), std::string::npos);
-  const Outcome missing = vase("eval run --model " + right_.path() + " --task jsonl=/nowhere.jsonl --out " + path("out"));
+  const Outcome missing =
+      vase("eval run --model " + right_.path() + " --task jsonl=/nowhere.jsonl --out " + path("out"));
   EXPECT_NE(missing.err.find("/nowhere.jsonl"), std::string::npos) << missing.err;
 }
 

@@ -117,6 +117,7 @@ class Driver {
     return positions;
   }
   EvictingAttention& attention() { return attention_; }
+  SlotCache& cache() { return cache_; }
   const EnginePlan& plan() const { return plan_; }
   const FakeModel& fake() const { return fake_; }
 

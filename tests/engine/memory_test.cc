@@ -43,8 +43,7 @@ TEST(Memory, PlannedBytesAreAllocatedBytes) {
       SlotCache cache(plan.cache, false);
       EvictingAttention attention(cache, plan.attention);
       EXPECT_EQ(cache.bytes() + attention.scratch_bytes(), plan.memory.bytes()) << name;
-      EXPECT_EQ(cache.bytes(), plan.memory.bytes_per_slot() * plan.memory.capacity * 3 + plan.memory.recent_bytes() + plan.memory.unused)
-          << name;
+      EXPECT_EQ(cache.bytes(), plan.memory.sequence_bytes(plan.memory.capacity) * 3 + plan.memory.unused) << name;
     }
   }
 }

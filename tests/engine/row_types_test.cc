@@ -48,6 +48,82 @@ TEST(RowTypes, FusedEqualsTheReferenceAndChunksEqualTokens) {
   }
 }
 
+// Keys of a model with a bias: a large constant, rotated, and normal numbers beside it.
+struct BiasedKeys {
+  static constexpr int kHeadDim = 32, kKvHeads = 2, kPairs = kHeadDim / 2;
+
+  BiasedKeys() {
+    for (int f = 0; f < kPairs; ++f) frequencies.push_back(std::pow(1e4f, -float(f) / kPairs));
+    for (const int channel : {3, 7, 19, 30}) bias[channel] = channel % 2 == 1 ? 40 : -25;
+  }
+
+  std::vector<float> row(int64_t position, int what) const {
+    std::vector<float> row = FakeModel{}.row(5, position, 0, what, what == 0 ? 4 * kHeadDim : kKvHeads * kHeadDim);
+    const kernels::KeyOffset all = kernels::key_offset(bias, rope(), kHeadDim);
+    for (int h = 0; h < kKvHeads && what == 1; ++h) {
+      kernels::add_key_offset(all, static_cast<int32_t>(position), 1, row.data() + h * kHeadDim);
+    }
+    return row;
+  }
+  Rope rope() const { return {.frequencies = frequencies}; }
+
+  std::vector<float> frequencies, bias = std::vector<float>(kHeadDim);
+};
+
+// Distance to what rows of f32 give, of the attention of 300 tokens, three quarters of which have been quantised and evicted.
+double error_of(const BiasedKeys& keys, RowType type, int pairs, AttentionPath path) {
+  FakeModel fake;
+  fake.own_rows = [&](int64_t position, int what) { return keys.row(position, what); };
+  std::vector<float> all[2];
+  for (const RowType key_type : {RowType::kF32, type}) {
+    Driver driver(fake, "random", {.budget = 64, .buffer = 16, .key_type = key_type, .value_type = RowType::kF32},
+                  {.threads = 1, .path = path});
+    if (pairs > 0 && key_type == type) {
+      driver.cache().set_key_offsets(std::vector(2 * BiasedKeys::kKvHeads, kernels::key_offset(keys.bias, keys.rope(), pairs)));
+    }
+    Sequence s = driver.start(0, 0, 1);
+    while (s.seen < 300) {
+      const std::vector<float> out = driver.step({&s}, {1})[0];
+      all[key_type == type].insert(all[key_type == type].end(), out.begin(), out.end());
+    }
+  }
+  double error = 0, norm = 0;
+  for (size_t i = 0; i < all[0].size(); ++i) {
+    error += std::pow(double(all[1][i]) - all[0][i], 2);
+    norm += std::pow(double(all[0][i]), 2);
+  }
+  return std::sqrt(error / norm);
+}
+
+TEST(RowTypes, KeysAreQuantisedWithoutTheirConstantPart) {
+  const BiasedKeys keys;
+  for (const AttentionPath path : {AttentionPath::kFused, AttentionPath::kReference}) {
+    const double plain = error_of(keys, RowType::kQ4_0, 0, path), offset = error_of(keys, RowType::kQ4_0, 8, path);
+    EXPECT_LT(offset, 0.2 * plain);
+    EXPECT_LT(offset, 0.15);
+    EXPECT_LT(error_of(keys, RowType::kQ8_0, 8, path), 0.02);
+  }
+}
+
+// What policies and researchers see of a key is the whole key.
+TEST(RowTypes, KeysAreReadWithTheirConstantPart) {
+  const BiasedKeys keys;
+  FakeModel fake;
+  fake.own_rows = [&](int64_t position, int what) { return keys.row(position, what); };
+  Driver driver(fake, "random", {.budget = 64, .buffer = 16, .key_type = RowType::kQ8_0}, {.threads = 1});
+  driver.cache().set_key_offsets(std::vector(2 * BiasedKeys::kKvHeads, kernels::key_offset(keys.bias, keys.rope(), 8)));
+  Sequence s = driver.start(0, 0, 1);
+  while (s.seen < 150) driver.step({&s}, {1});
+  HeadSlots head = driver.head(1, 0, 1);
+  ASSERT_GT(head.older_used(), 0);
+  std::vector<float> key(BiasedKeys::kHeadDim);
+  for (const uint32_t slot : head.order()) {
+    head.read_key(slot, key.data());
+    const std::vector<float> want = keys.row(head.position(slot), 1);
+    for (int c = 0; c < BiasedKeys::kHeadDim; ++c) EXPECT_NEAR(key[c], want[BiasedKeys::kHeadDim + c], 0.05) << c;
+  }
+}
+
 void expect_refused(int head_dim, const CacheOptions& cache, const std::vector<std::string>& words) {
   const ModelShape shape{.layers = 2, .query_heads = 4, .kv_heads = 2, .head_dim = head_dim, .trained_context = 4096};
   try {

@@ -76,7 +76,6 @@ HWY_INLINE void tile_dots(const Row<T> (&a)[kTile], const Row<T> (&b)[kScan], in
 template <class T>
 HWY_INLINE void find_newest(const RowsView& keys, const uint32_t* order, size_t count, const float* inverse,
                             float threshold, double* duplicate) {
-  const int padded = padded_row(keys.width);
   for (size_t first = 0; first < count; first += kTile) {
     const int rows = static_cast<int>(std::min<size_t>(kTile, count - first));
     Row<T> a[kTile];

@@ -25,6 +25,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using kernels::HWY_NAMESPACE::F32;
 using kernels::HWY_NAMESPACE::F32V;
+using kernels::HWY_NAMESPACE::fetch_row;
 using kernels::HWY_NAMESPACE::kLanes;
 using kernels::HWY_NAMESPACE::load_row;
 using kernels::HWY_NAMESPACE::Row;

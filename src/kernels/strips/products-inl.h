@@ -156,6 +156,12 @@ HWY_NOINLINE void dot_heads(const StripDots& args, const Whole<kStripBlock>* who
   }
 }
 
+// What to_whole() loads from; a lambda would not be compiled for VASE_BYTE_DOT_TARGET.
+struct Floats {
+  const float* from;
+  HWY_INLINE F32V operator()(int i) const { return hn::LoadU(F32(), from + i); }
+};
+
 template <CodeBits kBits>
 HWY_INLINE void dots(const StripDots& args) {
   constexpr int kMostBlocks = kWidestStrip / kStripBlock;
@@ -165,7 +171,7 @@ HWY_INLINE void dots(const StripDots& args) {
     const int heads = args.heads - h >= kTileHeads ? kTileHeads : 1;
     for (int i = 0; i < heads * blocks; ++i) {
       const float* query = args.queries + (size_t(h) * blocks + i) * kStripBlock;
-      to_whole<kBits>([&](int c) HWY_ATTR { return hn::LoadU(F32(), query + c); }, whole[i]);
+      to_whole<kBits>(Floats{query}, whole[i]);
     }
     float* const logits = args.logits + h * args.logit_stride;
     heads == kTileHeads ? dot_heads<kBits, kTileHeads>(args, whole, logits) : dot_heads<kBits, 1>(args, whole, logits);
@@ -197,18 +203,23 @@ HWY_NOINLINE void sum_heads(const StripSums& args, int block, const Whole<kStrip
   for (int lane = 0; lane < kStripBlock; lane += kLanes) sum_lanes<kBits, kHeads>(args, block, lane, whole, out);
 }
 
-// Weights from `slot` on times the scales of a block; 0 for slots that are not used, which may hold anything.
-HWY_INLINE F32V weights_at(const StripSums& args, int block, const float* weights, int slot) {
-  const F32 d;
-  if (slot >= args.slots) return hn::Zero(d);
-  const std::byte* const strip = args.values.strip((args.first + slot) / kStripSlots);
-  const F32V scale = scales_at(strip + scale_place(args.values.bits, args.values.width, slot % kStripSlots, block));
-  const int left = args.slots - slot;
-  if (left >= kLanes) return hn::Mul(scale, hn::LoadU(d, weights + slot));
-  float some[kLanes] = {};
-  std::memcpy(some, weights + slot, left * sizeof(float));
-  return hn::IfThenElseZero(hn::FirstN(d, left), hn::Mul(scale, hn::LoadU(d, some)));
-}
+// Weights times the scales of a block; 0 for slots that are not used, which may hold anything.
+struct ScaledWeights {
+  const StripSums& args;
+  int block;
+  const float* weights;
+  HWY_INLINE F32V operator()(int slot) const {
+    const F32 d;
+    if (slot >= args.slots) return hn::Zero(d);
+    const std::byte* const strip = args.values.strip((args.first + slot) / kStripSlots);
+    const F32V scale = scales_at(strip + scale_place(args.values.bits, args.values.width, slot % kStripSlots, block));
+    const int left = args.slots - slot;
+    if (left >= kLanes) return hn::Mul(scale, hn::LoadU(d, weights + slot));
+    float some[kLanes] = {};
+    std::memcpy(some, weights + slot, left * sizeof(float));
+    return hn::IfThenElseZero(hn::FirstN(d, left), hn::Mul(scale, hn::LoadU(d, some)));
+  }
+};
 
 template <CodeBits kBits>
 HWY_INLINE void sums(const StripSums& args) {
@@ -218,7 +229,7 @@ HWY_INLINE void sums(const StripSums& args) {
       const int heads = args.heads - h >= kTileHeads ? kTileHeads : 1;
       for (int i = 0; i < heads; ++i) {
         const float* weights = args.weights + (h + i) * args.weight_stride;
-        to_whole<kBits>([&](int slot) HWY_ATTR { return weights_at(args, block, weights, slot); }, whole[i]);
+        to_whole<kBits>(ScaledWeights{args, block, weights}, whole[i]);
       }
       float* const out = args.out + size_t(h) * args.values.width;
       heads == kTileHeads ? sum_heads<kBits, kTileHeads>(args, block, whole, out) : sum_heads<kBits, 1>(args, block, whole, out);
@@ -227,10 +238,10 @@ HWY_INLINE void sums(const StripSums& args) {
   }
 }
 
-HWY_INLINE void dots_of(const StripDots& args) {
+HWY_NOINLINE void dots_of(const StripDots& args) {
   args.keys.bits == CodeBits::k8 ? dots<CodeBits::k8>(args) : dots<CodeBits::k4>(args);
 }
 
-HWY_INLINE void sums_of(const StripSums& args) {
+HWY_NOINLINE void sums_of(const StripSums& args) {
   args.values.bits == CodeBits::k8 ? sums<CodeBits::k8>(args) : sums<CodeBits::k4>(args);
 }

@@ -37,6 +37,11 @@ void reference_sums(const StripSums& args) {
 
 }  // namespace
 
+void decode_strips(Path path, const Strips& strips, int slots, float* out, size_t stride) {
+  if (path == Path::kFused) return fused::decode_strips(strips, slots, out, stride);
+  for (int s = 0; s < slots; ++s) read_from_strips(strips, s, out + s * stride);
+}
+
 void strip_dots(Path path, const StripDots& args) {
   path == Path::kReference ? reference_dots(args) : fused::strip_dots(args);
 }

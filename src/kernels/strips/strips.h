@@ -30,6 +30,8 @@ inline constexpr int kWidestStrip = 1024;  // channels
 void store_in_strips(const Strips& strips, int slot, const float* row);
 // Decodes a row into out[0 .. width).
 void read_from_strips(const Strips& strips, int slot, float* out);
+// Decodes the first `slots` rows, as read_from_strips() does each of them: row s to out + s * stride, in floats.
+void decode_strips(Path path, const Strips& strips, int slots, float* out, size_t stride);
 // Makes a row NaN.
 void poison_in_strips(const Strips& strips, int slot);
 // Copies codes and scales as they are.

@@ -6,11 +6,13 @@
 namespace vase::eval {
 namespace {
 
-bool same(const std::string& given, const std::string& expected) { return same_answer(given, expected, AnswerKind::kChoice); }
+bool same(const std::string& given, const std::string& expected) {
+  return same_answer(given, expected, AnswerKind::kChoice);
+}
 
 TEST(Choice, NotationDoesNotCount) {
-  for (const char* given : {"C", "c", "(C)", "C.", "C)", "\\text{C}", "\\text{(C)}", "\\textbf{(C) }", "\\mathrm{C}", "option C",
-                            "Choice (C)", "**C**", "(C) 12", "$C$", "\\boxed{C}", "C: twelve"}) {
+  for (const char* given : {"C", "c", "(C)", "C.", "C)", "\\text{C}", "\\text{(C)}", "\\textbf{(C) }", "\\mathrm{C}",
+                            "option C", "Choice (C)", "**C**", "(C) 12", "$C$", "\\boxed{C}", "C: twelve"}) {
     EXPECT_TRUE(same(given, "C")) << given;
     EXPECT_FALSE(same(given, "D")) << given;
   }

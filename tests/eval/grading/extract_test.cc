@@ -6,9 +6,15 @@
 namespace vase::eval {
 namespace {
 
-std::string math(const std::string& completion) { return extract_answer(completion, AnswerKind::kMath).value_or("none"); }
-std::string choice(const std::string& completion) { return extract_answer(completion, AnswerKind::kChoice).value_or("none"); }
-std::string code(const std::string& completion) { return extract_answer(completion, AnswerKind::kCode).value_or("none"); }
+std::string math(const std::string& completion) {
+  return extract_answer(completion, AnswerKind::kMath).value_or("none");
+}
+std::string choice(const std::string& completion) {
+  return extract_answer(completion, AnswerKind::kChoice).value_or("none");
+}
+std::string code(const std::string& completion) {
+  return extract_answer(completion, AnswerKind::kCode).value_or("none");
+}
 
 TEST(Extract, TheLastBox) {
   EXPECT_EQ(math("So \\boxed{5}."), "5");
@@ -18,7 +24,8 @@ TEST(Extract, TheLastBox) {
   EXPECT_EQ(math("\\boxed {7}"), "7");
   EXPECT_EQ(math("\\boxed{x = \\boxed{5}}"), "5");
   EXPECT_EQ(math("\\boxed{\\{1, 2\\}}"), "\\{1, 2\\}");
-  EXPECT_EQ(math("\\boxed{\\left\\{ x \\right.}"), "\\left\\{ x \\right.");  // a brace behind a backslash needs no partner
+  EXPECT_EQ(math("\\boxed{\\left\\{ x \\right.}"),
+            "\\left\\{ x \\right.");  // a brace behind a backslash needs no partner
   EXPECT_EQ(math("}} \\boxed{5} {{"), "5");
 }
 

@@ -1,5 +1,5 @@
-// Texts that were made to hurt: answered, in bounded depth and time. A test that recurses without limit or takes quadratic
-// time does not come back.
+// Texts that were made to hurt: answered, in bounded depth and time. A test that recurses without limit or takes
+// quadratic time does not come back.
 #include <gtest/gtest.h>
 
 #include "eval/grading/answer.h"
@@ -16,11 +16,74 @@ std::string repeated(const std::string& text, size_t bytes) {
   return all;
 }
 
-const std::vector<std::string> kPieces = {
-    "{", "}", "(", "[", "|", "\\{", "\\frac", "\\frac{", "\\frac{1}{", "\\sqrt{", "\\sqrt[", "\\left(", "\\boxed{", "\\boxed", "\\boxed ", "\\text{",
-    "\\begin{pmatrix}", "^", "^{", "_{", "-", "+", "\\pm", "!", "'", "%", "x", "9", "9^", "9!", "9^{9", "\\sin ", "\\sin^", "\\log_", "a/", "1,", "1 ",
-    "answer is ", "answer: ", "answer", "#### ", "```\n", "<think>", "</think>", "\\", "\\\\", "&", "$", " ", "\n", ",", "\xff", "\xe2\x88", "²", "√", "\\cup ",
-    "1 \\pm ", "\\{1,", "(1,", "x=", "x<", "\\binom{9", "\\overline{", "\\angle ", "{}", "e^", "i", "."};
+const std::vector<std::string> kPieces = {"{",
+                                          "}",
+                                          "(",
+                                          "[",
+                                          "|",
+                                          "\\{",
+                                          "\\frac",
+                                          "\\frac{",
+                                          "\\frac{1}{",
+                                          "\\sqrt{",
+                                          "\\sqrt[",
+                                          "\\left(",
+                                          "\\boxed{",
+                                          "\\boxed",
+                                          "\\boxed ",
+                                          "\\text{",
+                                          "\\begin{pmatrix}",
+                                          "^",
+                                          "^{",
+                                          "_{",
+                                          "-",
+                                          "+",
+                                          "\\pm",
+                                          "!",
+                                          "'",
+                                          "%",
+                                          "x",
+                                          "9",
+                                          "9^",
+                                          "9!",
+                                          "9^{9",
+                                          "\\sin ",
+                                          "\\sin^",
+                                          "\\log_",
+                                          "a/",
+                                          "1,",
+                                          "1 ",
+                                          "answer is ",
+                                          "answer: ",
+                                          "answer",
+                                          "#### ",
+                                          "```\n",
+                                          "<think>",
+                                          "</think>",
+                                          "\\",
+                                          "\\\\",
+                                          "&",
+                                          "$",
+                                          " ",
+                                          "\n",
+                                          ",",
+                                          "\xff",
+                                          "\xe2\x88",
+                                          "²",
+                                          "√",
+                                          "\\cup ",
+                                          "1 \\pm ",
+                                          "\\{1,",
+                                          "(1,",
+                                          "x=",
+                                          "x<",
+                                          "\\binom{9",
+                                          "\\overline{",
+                                          "\\angle ",
+                                          "{}",
+                                          "e^",
+                                          "i",
+                                          "."};
 
 TEST(Hostile, MegabytesOfOnePiece) {
   for (const std::string& piece : kPieces) {

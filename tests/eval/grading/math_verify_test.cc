@@ -1,5 +1,5 @@
-// The bridge to math-verify, with programs in place of an interpreter that has the package; scripts/compare-graders runs
-// the real one.
+// The bridge to math-verify, with programs in place of an interpreter that has the package; scripts/compare-graders
+// runs the real one.
 #include "eval/grading/math_verify.h"
 
 #include <gtest/gtest.h>
@@ -49,8 +49,8 @@ constexpr const char* kGreeting = "echo '{\"version\": \"9.9\"}'\n";
 
 TEST_F(MathVerifyBridge, AsksLineByLine) {
   // Says "same" for as long as the line holds the word yes.
-  MathVerify grader(program(std::string(kGreeting) +
-                            "while read -r line; do case $line in *yes*) echo '{\"same\": true}';; *) echo '{\"same\": false}';; esac; done\n"));
+  MathVerify grader(program(std::string(kGreeting) + "while read -r line; do case $line in *yes*) echo '{\"same\": "
+                                                     "true}';; *) echo '{\"same\": false}';; esac; done\n"));
   EXPECT_EQ(grader.version(), "9.9");
   EXPECT_TRUE(grader.same("yes", "5"));
   EXPECT_FALSE(grader.same("no\nnewline \xff", "5"));
@@ -59,8 +59,9 @@ TEST_F(MathVerifyBridge, AsksLineByLine) {
 }
 
 TEST_F(MathVerifyBridge, StartsAnewAfterAPairThatTakesTooLong) {
-  MathVerifyOptions options = program(std::string(kGreeting) +
-                                      "while read -r line; do case $line in *slow*) sleep 600;; *) echo '{\"same\": true}';; esac; done\n");
+  MathVerifyOptions options =
+      program(std::string(kGreeting) +
+              "while read -r line; do case $line in *slow*) sleep 600;; *) echo '{\"same\": true}';; esac; done\n");
   options.seconds = 0.2;
   MathVerify grader(options);
   EXPECT_FALSE(grader.same("slow", "5"));
@@ -70,7 +71,9 @@ TEST_F(MathVerifyBridge, StartsAnewAfterAPairThatTakesTooLong) {
 }
 
 TEST_F(MathVerifyBridge, StartsAnewAfterAPairThatEndsIt) {
-  MathVerify grader(program(std::string(kGreeting) + "read -r line; case $line in *crash*) exit 3;; esac; echo '{\"same\": true}'; read -r line\n"));
+  MathVerify grader(
+      program(std::string(kGreeting) +
+              "read -r line; case $line in *crash*) exit 3;; esac; echo '{\"same\": true}'; read -r line\n"));
   EXPECT_FALSE(grader.same("crash", "5"));
   EXPECT_TRUE(grader.same("5", "5"));
   EXPECT_EQ(grader.failures(), 1);
@@ -86,8 +89,8 @@ TEST_F(MathVerifyBridge, SaysWhatIsMissing) {
   const std::string no_python = error_of({.python = "/nowhere/python3"}, ErrorCode::kNotFound);
   EXPECT_NE(no_python.find("/nowhere/python3"), std::string::npos) << no_python;
   EXPECT_NE(no_python.find("pip install"), std::string::npos) << no_python;
-  const std::string no_package =
-      error_of(program("echo '{\"error\": \"ModuleNotFoundError: No module named math_verify\"}'\n"), ErrorCode::kNotFound);
+  const std::string no_package = error_of(
+      program("echo '{\"error\": \"ModuleNotFoundError: No module named math_verify\"}'\n"), ErrorCode::kNotFound);
   EXPECT_NE(no_package.find("No module named"), std::string::npos) << no_package;
   EXPECT_NE(no_package.find("pip install"), std::string::npos) << no_package;
   error_of(program("exit 1\n"), ErrorCode::kNotFound);

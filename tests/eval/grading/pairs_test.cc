@@ -48,7 +48,8 @@ TEST(Pairs, WhiteSpaceAndSizesOfBracketsDoNotCount) {
 }
 
 TEST(Pairs, WhatCannotBeReadEqualsItsOwnText) {
-  for (const std::string answer : {"\\sum_{k=1}^n k", "x \\equiv 3 \\pmod 5", "}{", "\\frac{1}{", "5 6", "\\begin{cases} 1 \\end{cases}"}) {
+  for (const std::string answer :
+       {"\\sum_{k=1}^n k", "x \\equiv 3 \\pmod 5", "}{", "\\frac{1}{", "5 6", "\\begin{cases} 1 \\end{cases}"}) {
     EXPECT_FALSE(readable_answer(answer, AnswerKind::kMath)) << answer;
     EXPECT_TRUE(same_answer(answer, "  " + answer, AnswerKind::kMath)) << answer;
     EXPECT_FALSE(same_answer(answer, answer + "1", AnswerKind::kMath)) << answer;
@@ -71,16 +72,22 @@ TEST_P(DataAnswers, AreReadAndToldApart) {
     EXPECT_TRUE(readable_answer(answer, AnswerKind::kMath)) << answer;
     EXPECT_TRUE(same_answer("{" + answer + "}", answer, AnswerKind::kMath)) << answer;
   }
-  const auto is_number = [](const std::string& text) { return text.find_first_not_of("0123456789") == std::string::npos; };
+  const auto is_number = [](const std::string& text) {
+    return text.find_first_not_of("0123456789") == std::string::npos;
+  };
   for (size_t i = 1; i < answers.size(); ++i) {
     const std::string &a = answers[i - 1], &b = answers[i];
-    if (is_number(a) && is_number(b)) EXPECT_EQ(same_answer(a, b, AnswerKind::kMath), std::stoll(a) == std::stoll(b)) << a << " " << b;
+    if (is_number(a) && is_number(b))
+      EXPECT_EQ(same_answer(a, b, AnswerKind::kMath), std::stoll(a) == std::stoll(b)) << a << " " << b;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, DataAnswers,
-                         testing::Values("gsm8k.jsonl", "math500.jsonl", "aime24.jsonl", "aime25.jsonl", "aime26.jsonl", "hmmt.jsonl"),
-                         [](const auto& info) { return std::string(info.param).substr(0, std::string(info.param).find('.')); });
+                         testing::Values("gsm8k.jsonl", "math500.jsonl", "aime24.jsonl", "aime25.jsonl", "aime26.jsonl",
+                                         "hmmt.jsonl"),
+                         [](const auto& info) {
+                           return std::string(info.param).substr(0, std::string(info.param).find('.'));
+                         });
 
 }  // namespace
 }  // namespace vase::eval

@@ -7,8 +7,8 @@ namespace vase::eval::grading {
 namespace {
 
 std::string shown(const Node& node) {
-  constexpr const char* kNames[] = {"", "", "sum", "neg", "pm", "prod", "quot", "pow", "call", "percent", "deg",
-                                    "based", "group", "list", "union", "rel", "matrix", "text"};
+  constexpr const char* kNames[] = {"",        "",    "sum",   "neg",   "pm",   "prod",  "quot", "pow",    "call",
+                                    "percent", "deg", "based", "group", "list", "union", "rel",  "matrix", "text"};
   std::string all = kNames[static_cast<int>(node.kind)];
   all += all.empty() || node.text.empty() ? node.text : ":" + node.text;
   if (node.parts.empty()) return all;
@@ -60,7 +60,7 @@ TEST(Reader, FunctionsTakeWhatFollows) {
 
 TEST(Reader, Words) {
   EXPECT_EQ(read("5 apples"), "5");
-  EXPECT_EQ(read("5ab"), "prod[5 prod[a b]]");
+  EXPECT_EQ(read("5ab"), "prod[5 a b]");
   EXPECT_EQ(read("5 cm^2 + 3 cm^2"), "sum[5 3]");
   EXPECT_EQ(read("ab"), "prod[a b]");
   EXPECT_EQ(read("all real numbers"), "text:all real numbers");

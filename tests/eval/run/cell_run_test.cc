@@ -65,9 +65,11 @@ TEST_F(CellRuns, OrderBatchAndThreadsDoNotMatter) {
 
 TEST_F(CellRuns, SamplesDifferAndSoDoPolicies) {
   const Texts evicting = generate(items_of(plan_, plan_.cells[1]), plan_.cells[1]);
-  EXPECT_NE(evicting.at("a-1 of a, vase-attnv at 40, run 0, sample 0"), evicting.at("a-1 of a, vase-attnv at 40, run 0, sample 1"));
+  EXPECT_NE(evicting.at("a-1 of a, vase-attnv at 40, run 0, sample 0"),
+            evicting.at("a-1 of a, vase-attnv at 40, run 0, sample 1"));
   const Texts full = generate(items_of(plan_, plan_.cells[0]), plan_.cells[0]);
-  EXPECT_NE(evicting.at("a-1 of a, vase-attnv at 40, run 0, sample 0"), full.at("a-1 of a, full, run 0, sample 0"));
+  EXPECT_NE(evicting.at("a-1 of a, vase-attnv at 40, run 0, sample 0"),
+            full.at("a-1 of a, full, run 0, sample 0"));
 }
 
 // The two seeds of a line are all that is needed to have its text again.
@@ -84,7 +86,8 @@ TEST_F(CellRuns, TheSeedsOfTheRecordGiveTheTextAgain) {
   const auto again = engine.submit(generations_[4].prompt_ids, session);
   while (engine.step({}) > 0) {
   }
-  EXPECT_EQ(std::vector<int32_t>(again->generated().begin(), again->generated().end()), texts.at(one.item.text()));
+  EXPECT_EQ(std::vector<int32_t>(again->generated().begin(), again->generated().end()),
+            texts.at(one.item.text()));
 }
 
 TEST_F(CellRuns, CountsTokensAndBytes) {
@@ -101,7 +104,9 @@ TEST_F(CellRuns, CountsTokensAndBytes) {
   const Result& full = results_[0];
   const MemoryPlan full_plan = CellRun(model_, plan_.cells[0], options_, prompts).memory();
   EXPECT_EQ(full_plan.capacity, prompts.longest() + 60);
-  EXPECT_EQ(full.kv_bytes, full_plan.bytes_per_slot() * static_cast<uint64_t>(full.prompt_tokens + 59));  // the last token is not stored
+  EXPECT_EQ(full.kv_bytes,
+            full_plan.bytes_per_slot() *
+                static_cast<uint64_t>(full.prompt_tokens + 59));  // the last token is not stored
   EXPECT_EQ(full.evicted, 0);
 }
 
@@ -121,9 +126,10 @@ TEST_F(CellRuns, StopsInBetween) {
   const std::vector<Planned> items = items_of(plan_, plan_.cells[0]);
   size_t finished = 0;
   CellRun run(model_, plan_.cells[0], options_, prompts);
-  EXPECT_FALSE(run.run(items, {.on_finished = [&](const Planned&, const Result&, const Generation&) { ++finished; },
-                               .on_tick = [](int, int64_t) {},
-                               .stop = [&] { return finished >= 4; }}));
+  EXPECT_FALSE(
+      run.run(items, {.on_finished = [&](const Planned&, const Result&, const Generation&) { ++finished; },
+                      .on_tick = [](int, int64_t) {},
+                      .stop = [&] { return finished >= 4; }}));
   EXPECT_GE(finished, 4u);
   EXPECT_LT(finished, 12u);
 }

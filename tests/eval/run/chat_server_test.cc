@@ -41,7 +41,8 @@ TEST(ChatRequest, HoldsWhatWasAskedFor) {
   options.session.sampling.top_k = 20;
   const json request = chat_request("m", options, "why?", 0x123456789ABCDEF0u);
   EXPECT_EQ(request["model"], "m");
-  EXPECT_EQ(request["messages"], json::parse(R"([{"role":"system","content":"be brief"},{"role":"user","content":"why?"}])"));
+  EXPECT_EQ(request["messages"],
+            json::parse(R"([{"role":"system","content":"be brief"},{"role":"user","content":"why?"}])"));
   EXPECT_EQ(request["temperature"].dump(), "0.6");
   EXPECT_EQ(request["top_p"].dump(), "0.95");
   EXPECT_EQ(request["top_k"], 20);
@@ -55,17 +56,21 @@ TEST(ChatRequest, HoldsWhatWasAskedFor) {
 }
 
 TEST(ReadReply, AnswersAndHowTheyEnded) {
-  const ChatReply reply = read_reply(R"({"choices":[{"message":{"content":"5"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":4}})");
+  const ChatReply reply = read_reply(
+      R"({"choices":[{"message":{"content":"5"},"finish_reason":"stop"}],)"
+      R"("usage":{"prompt_tokens":3,"completion_tokens":4}})");
   EXPECT_EQ(reply.text, "5");
   EXPECT_EQ(reply.finish, "eos");
   EXPECT_EQ(reply.prompt_tokens, 3);
   EXPECT_EQ(reply.generated_tokens, 4);
-  EXPECT_EQ(read_reply(R"({"choices":[{"message":{"content":"5"},"finish_reason":"length"}]})").finish, "length");
+  EXPECT_EQ(read_reply(R"({"choices":[{"message":{"content":"5"},"finish_reason":"length"}]})").finish,
+            "length");
 }
 
 TEST(ReadReply, ThinkingThatIsSentApartIsPutBack) {
   for (const std::string key : {"reasoning_content", "reasoning"}) {
-    const std::string whole = R"({"choices":[{"message":{"content":"5","KEY":"hm"}}]})", cut = R"({"choices":[{"message":{"content":null,"KEY":"hm"}}]})";
+    const std::string whole = R"({"choices":[{"message":{"content":"5","KEY":"hm"}}]})",
+                      cut = R"({"choices":[{"message":{"content":null,"KEY":"hm"}}]})";
     const auto with_key = [&](std::string text) { return text.replace(text.find("KEY"), 3, key); };
     EXPECT_EQ(read_reply(with_key(whole)).text, "<think>\nhm\n</think>\n\n5");
     EXPECT_EQ(read_reply(with_key(cut)).text, "<think>\nhm");
@@ -73,9 +78,12 @@ TEST(ReadReply, ThinkingThatIsSentApartIsPutBack) {
 }
 
 TEST(ReadReply, WhatIsNoAnswerIsRefused) {
-  for (const char* body : {"", "<html>", "[]", "{}", R"({"choices":[]})", R"({"choices":[{}]})", R"({"choices":[{"message":"x"}]})",
-                           R"({"choices":{"message":{}}})", R"({"choices":[5]})"}) {
-    EXPECT_NE(refusal([&] { read_reply(body); }, ErrorCode::kCorrupt).find("choices[0].message"), std::string::npos) << body;
+  for (const char* body :
+       {"", "<html>", "[]", "{}", R"({"choices":[]})", R"({"choices":[{}]})",
+        R"({"choices":[{"message":"x"}]})", R"({"choices":{"message":{}}})", R"({"choices":[5]})"}) {
+    EXPECT_NE(refusal([&] { read_reply(body); }, ErrorCode::kCorrupt).find("choices[0].message"),
+              std::string::npos)
+        << body;
   }
 }
 
@@ -83,7 +91,8 @@ TEST(ChatServer, AddressesAreChecked) {
   for (const char* url : {"", "127.0.0.1:8080", "ftp://x", "http://", "http://a b", "http://u@h"}) {
     refusal([&] { ChatServer({.url = url, .model = "m"}); }, ErrorCode::kUsage);
   }
-  EXPECT_NE(refusal([] { ChatServer({.url = "https://h", .model = "m"}); }, ErrorCode::kUsage).find("TLS"), std::string::npos);
+  EXPECT_NE(refusal([] { ChatServer({.url = "https://h", .model = "m"}); }, ErrorCode::kUsage).find("TLS"),
+            std::string::npos);
 }
 
 TEST(ChatServer, TheAddressMayEndInV1) {
@@ -97,10 +106,14 @@ TEST(ChatServer, TheAddressMayEndInV1) {
 
 TEST(ChatServer, DroppedConnectionsAndBusyServersAreAskedAgain) {
   FakeChatServer server([](int number, const json&, httplib::Response& response) {
-    if (number == 0) drop(response);
-    else if (number == 1) fail_with(response, 503, "loading");
-    else if (number == 2) fail_with(response, 429, "slow down");
-    else say(response, "at last");
+    if (number == 0)
+      drop(response);
+    else if (number == 1)
+      fail_with(response, 503, "loading");
+    else if (number == 2)
+      fail_with(response, 429, "slow down");
+    else
+      say(response, "at last");
   });
   EXPECT_EQ(ChatServer(options_for(server)).ask({{"n", 1}}, never).text, "at last");
   const std::vector<json> requests = server.requests();
@@ -109,18 +122,22 @@ TEST(ChatServer, DroppedConnectionsAndBusyServersAreAskedAgain) {
 }
 
 TEST(ChatServer, GivesUpInTheEnd) {
-  FakeChatServer server([](int, const json&, httplib::Response& response) { fail_with(response, 500, "no memory"); });
+  FakeChatServer server(
+      [](int, const json&, httplib::Response& response) { fail_with(response, 500, "no memory"); });
   ChatServerOptions options = options_for(server);
   options.attempts = 3;
-  const std::string message = refusal([&] { ChatServer(options).ask(json::object(), never); }, ErrorCode::kResource);
+  const std::string message =
+      refusal([&] { ChatServer(options).ask(json::object(), never); }, ErrorCode::kResource);
   EXPECT_NE(message.find("500: no memory, 3 times in a row"), std::string::npos) << message;
   EXPECT_NE(message.find("what is finished is kept"), std::string::npos) << message;
   EXPECT_EQ(server.requests().size(), 3u);
 }
 
 TEST(ChatServer, ARefusalIsFinal) {
-  FakeChatServer server([](int, const json&, httplib::Response& response) { fail_with(response, 400, "no such model"); });
-  EXPECT_NE(refusal([&] { ChatServer(options_for(server)).ask(json::object(), never); }, ErrorCode::kResource).find("400: no such model"),
+  FakeChatServer server(
+      [](int, const json&, httplib::Response& response) { fail_with(response, 400, "no such model"); });
+  EXPECT_NE(refusal([&] { ChatServer(options_for(server)).ask(json::object(), never); }, ErrorCode::kResource)
+                .find("400: no such model"),
             std::string::npos);
   EXPECT_EQ(server.requests().size(), 1u);
 }
@@ -134,16 +151,20 @@ TEST(ChatServer, IsLookedForBeforeAnythingBegins) {
   server.models_status = 404;  // without a list of models
   ChatServer(options).check();
   server.models_status = 401;
-  EXPECT_NE(refusal([&] { ChatServer(options).check(); }, ErrorCode::kResource).find("401"), std::string::npos);
+  EXPECT_NE(refusal([&] { ChatServer(options).check(); }, ErrorCode::kResource).find("401"),
+            std::string::npos);
   options.url = "http://127.0.0.1:1";
-  EXPECT_NE(refusal([&] { ChatServer(options).check(); }, ErrorCode::kResource).find("connection failed"), std::string::npos);
+  EXPECT_NE(refusal([&] { ChatServer(options).check(); }, ErrorCode::kResource).find("connection failed"),
+            std::string::npos);
 }
 
 TEST(ChatServer, StopsWhileItWaits) {
-  FakeChatServer server([](int, const json&, httplib::Response& response) { fail_with(response, 503, "loading"); });
+  FakeChatServer server(
+      [](int, const json&, httplib::Response& response) { fail_with(response, 503, "loading"); });
   ChatServerOptions options = options_for(server);
   options.first_wait = std::chrono::hours(1);
-  refusal([&] { ChatServer(options).ask(json::object(), [&] { return !server.requests().empty(); }); }, ErrorCode::kResource);
+  refusal([&] { ChatServer(options).ask(json::object(), [&] { return !server.requests().empty(); }); },
+          ErrorCode::kResource);
   EXPECT_EQ(server.requests().size(), 1u);
 }
 

@@ -11,14 +11,14 @@
 namespace vase::eval {
 namespace {
 
-struct Setup {
+struct Configured {
   Generator generator{.model = "0123456789abcdef", .name = "tiny", .server = {}, .build = "1"};
   RunPlan plan;
   GenerationOptions options;
   std::string grader = "own";
   std::vector<std::string> command = {"--task", "x"};
 
-  Setup() {
+  Configured() {
     plan.sources.push_back(source("a", 3));
     plan.cells = {cell("full", 0), cell("vase-attnv", 128)};
   }
@@ -27,51 +27,51 @@ struct Setup {
 };
 
 TEST(Config, WhatShapesResultsChangesTheHash) {
-  const std::string before = Setup().hash();
-  const std::vector<std::function<void(Setup&)>> changes = {
-      [](Setup& s) { s.generator.model = "fedcba9876543210"; },
-      [](Setup& s) { s.generator.build = "2"; },
-      [](Setup& s) { s.plan.sources[0].task.instruction = " Stop."; },
-      [](Setup& s) { s.plan.sources[0].task.problems[1].problem += "?"; },
-      [](Setup& s) { s.plan.sources[0].task.problems[1].answer = "9"; },
-      [](Setup& s) { s.plan.sources[0].task.problems.pop_back(); },
-      [](Setup& s) { s.plan.cells.pop_back(); },
-      [](Setup& s) { s.plan.cells[1].budget = 64; },
-      [](Setup& s) { s.plan.cells[1].policy = Policy::parse("vase-dkv"); },
-      [](Setup& s) { s.plan.samples = 2; },
-      [](Setup& s) { s.plan.seeds = 2; },
-      [](Setup& s) { s.plan.seed = 1; },
-      [](Setup& s) { s.plan.evict_seed = 1; },
-      [](Setup& s) { s.options.cache.buffer = 16; },
-      [](Setup& s) { s.options.cache.period = 16; },
-      [](Setup& s) { s.options.cache.key_type = RowType::kF32; },
-      [](Setup& s) { s.options.cache.value_type = RowType::kQ8_0; },
-      [](Setup& s) { s.options.cache.prefill = Prefill::kDense; },
-      [](Setup& s) { s.options.cache.trigger = Trigger::kParity; },
-      [](Setup& s) { s.options.cache.positions = Positions::kCache; },
-      [](Setup& s) { s.options.cache.layer_budgets = LayerBudgets::kPyramid; },
-      [](Setup& s) { s.options.cache.stagger = false; },
-      [](Setup& s) { s.options.cache.context = 100; },
-      [](Setup& s) { s.options.engine.path = AttentionPath::kReference; },
-      [](Setup& s) { s.options.session.sampling.temperature = 0; },
-      [](Setup& s) { s.options.session.sampling.top_k = 20; },
-      [](Setup& s) { s.options.session.sampling.top_p = 0.9f; },
-      [](Setup& s) { s.options.session.sampling.min_p = 0.1f; },
-      [](Setup& s) { s.options.session.max_tokens = 7; },
-      [](Setup& s) { s.options.session.stops = {"x"}; },
-      [](Setup& s) { s.options.system = "be brief"; },
-      [](Setup& s) { s.options.raw = true; },
-      [](Setup& s) { s.grader = "math-verify"; },
+  const std::string before = Configured().hash();
+  const std::vector<std::function<void(Configured&)>> changes = {
+      [](Configured& s) { s.generator.model = "fedcba9876543210"; },
+      [](Configured& s) { s.generator.build = "2"; },
+      [](Configured& s) { s.plan.sources[0].task.instruction = " Stop."; },
+      [](Configured& s) { s.plan.sources[0].task.problems[1].problem += "?"; },
+      [](Configured& s) { s.plan.sources[0].task.problems[1].answer = "9"; },
+      [](Configured& s) { s.plan.sources[0].task.problems.pop_back(); },
+      [](Configured& s) { s.plan.cells.pop_back(); },
+      [](Configured& s) { s.plan.cells[1].budget = 64; },
+      [](Configured& s) { s.plan.cells[1].policy = Policy::parse("vase-dkv"); },
+      [](Configured& s) { s.plan.samples = 2; },
+      [](Configured& s) { s.plan.seeds = 2; },
+      [](Configured& s) { s.plan.seed = 1; },
+      [](Configured& s) { s.plan.evict_seed = 1; },
+      [](Configured& s) { s.options.cache.buffer = 16; },
+      [](Configured& s) { s.options.cache.period = 16; },
+      [](Configured& s) { s.options.cache.key_type = RowType::kF32; },
+      [](Configured& s) { s.options.cache.value_type = RowType::kQ8_0; },
+      [](Configured& s) { s.options.cache.prefill = Prefill::kDense; },
+      [](Configured& s) { s.options.cache.trigger = Trigger::kParity; },
+      [](Configured& s) { s.options.cache.positions = Positions::kCache; },
+      [](Configured& s) { s.options.cache.layer_budgets = LayerBudgets::kPyramid; },
+      [](Configured& s) { s.options.cache.stagger = false; },
+      [](Configured& s) { s.options.cache.context = 100; },
+      [](Configured& s) { s.options.engine.path = AttentionPath::kReference; },
+      [](Configured& s) { s.options.session.sampling.temperature = 0; },
+      [](Configured& s) { s.options.session.sampling.top_k = 20; },
+      [](Configured& s) { s.options.session.sampling.top_p = 0.9f; },
+      [](Configured& s) { s.options.session.sampling.min_p = 0.1f; },
+      [](Configured& s) { s.options.session.max_tokens = 7; },
+      [](Configured& s) { s.options.session.stops = {"x"}; },
+      [](Configured& s) { s.options.system = "be brief"; },
+      [](Configured& s) { s.options.raw = true; },
+      [](Configured& s) { s.grader = "math-verify"; },
   };
   for (size_t i = 0; i < changes.size(); ++i) {
-    Setup changed;
+    Configured changed;
     changes[i](changed);
     EXPECT_NE(changed.hash(), before) << "change " << i;
   }
 }
 
 TEST(Config, WhatChangesTheTimeAloneDoesNot) {
-  Setup other;
+  Configured other;
   other.options.engine.sequences = 16;
   other.options.engine.threads = 3;
   other.options.engine.chunk = 17;
@@ -79,8 +79,8 @@ TEST(Config, WhatChangesTheTimeAloneDoesNot) {
   other.plan.shard = 2;
   other.plan.sources[0].path = "/somewhere/else.jsonl";
   other.command = {"--task", "y"};
-  EXPECT_EQ(other.hash(), Setup().hash());
-  EXPECT_EQ(other.json()["items"], Setup().json()["items"]);
+  EXPECT_EQ(other.hash(), Configured().hash());
+  EXPECT_EQ(other.json()["items"], Configured().json()["items"]);
 }
 
 TEST(Config, FilesThatAPolicyReadsCountWithWhatTheyHold) {
@@ -96,8 +96,9 @@ TEST(Config, FilesThatAPolicyReadsCountWithWhatTheyHold) {
    private:
     std::string text_;
   };
-  Setup setup;
-  setup.plan.cells[1].policy = Policy::parse("snapkv").with_scorer(std::make_shared<Named>("mine:stats=" + path));
+  Configured setup;
+  setup.plan.cells[1].policy =
+      Policy::parse("snapkv").with_scorer(std::make_shared<Named>("mine:stats=" + path));
   std::ofstream(path) << "one";
   const std::string before = setup.hash();
   EXPECT_EQ(setup.hash(), before);
@@ -107,7 +108,7 @@ TEST(Config, FilesThatAPolicyReadsCountWithWhatTheyHold) {
 
 TEST(Config, FloatsKeepTheirDigits) {
   EXPECT_EQ(shortest(0.6f), 0.6);
-  EXPECT_EQ(Setup().json()["config"]["sampling"]["top_p"].dump(), "0.95");
+  EXPECT_EQ(Configured().json()["config"]["sampling"]["top_p"].dump(), "0.95");
 }
 
 }  // namespace

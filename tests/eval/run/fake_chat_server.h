@@ -24,16 +24,17 @@ class FakeChatServer {
       response.set_content("{}", "application/json");
       response.status = models_status;
     });
-    server_.Post("/v1/chat/completions", [this](const httplib::Request& request, httplib::Response& response) {
-      const nlohmann::json body = nlohmann::json::parse(request.body);
-      int number = 0;
-      {
-        const std::lock_guard lock(mutex_);
-        number = static_cast<int>(requests_.size());
-        requests_.push_back(body);
-      }
-      answer_(number, body, response);
-    });
+    server_.Post("/v1/chat/completions",
+                 [this](const httplib::Request& request, httplib::Response& response) {
+                   const nlohmann::json body = nlohmann::json::parse(request.body);
+                   int number = 0;
+                   {
+                     const std::lock_guard lock(mutex_);
+                     number = static_cast<int>(requests_.size());
+                     requests_.push_back(body);
+                   }
+                   answer_(number, body, response);
+                 });
     port_ = server_.bind_to_any_port("127.0.0.1");
     thread_ = std::thread([this] { server_.listen_after_bind(); });
     server_.wait_until_ready();
@@ -65,7 +66,8 @@ class FakeChatServer {
 // A whole answer with this text.
 inline void say(httplib::Response& response, const std::string& text, const std::string& finish = "stop") {
   const nlohmann::json answer = {
-      {"choices", nlohmann::json::array({{{"message", {{"role", "assistant"}, {"content", text}}}, {"finish_reason", finish}}})},
+      {"choices", nlohmann::json::array({{{"message", {{"role", "assistant"}, {"content", text}}},
+                                          {"finish_reason", finish}}})},
       {"usage", {{"prompt_tokens", 12}, {"completion_tokens", 34}}}};
   response.set_content(answer.dump(), "application/json");
 }

@@ -56,7 +56,9 @@ TEST(CheckAnswers, WhatTheGraderCannotReadIsNamedWithItsLine) {
   std::ofstream(path) << R"({"id": "x", "problem": "p", "answer": "\\frac{1}{2}"})" << "\n"
                       << R"({"id": "y", "problem": "q", "answer": "\\frac{1"})" << "\n";
   const std::string message = refusal(open_source("jsonl=" + path, 1, 0));
-  EXPECT_NE(message.find(path + ":2, problem y: the grader own cannot read the answer '\\frac{1'"), std::string::npos) << message;
+  EXPECT_NE(message.find(path + ":2, problem y: the grader own cannot read the answer '\\frac{1'"),
+            std::string::npos)
+      << message;
 }
 
 TEST(CheckAnswers, GoodOnesPassAndProgramsHaveNone) {

@@ -28,7 +28,8 @@ TEST(DerivedSeed, EveryPartCounts) {
     for (const char* purpose : {"text", "evictions"}) {
       for (const char* task : {"a", "b"}) {
         for (const char* problem : {"p-1", "p-11", "p\",1"}) {
-          for (const int sample : {0, 1, 10}) seeds.insert(derived_seed(base, purpose, task, problem, sample));
+          for (const int sample : {0, 1, 10})
+            seeds.insert(derived_seed(base, purpose, task, problem, sample));
         }
       }
     }
@@ -40,7 +41,8 @@ TEST(DerivedSeed, EveryPartCounts) {
 TEST(DerivedSeed, NeighboursShareNoPattern) {
   double bits = 0;
   for (int sample = 0; sample < 1000; ++sample) {
-    bits += std::popcount(derived_seed(0, "text", "t", "p", sample) ^ derived_seed(0, "text", "t", "p", sample + 1));
+    bits += std::popcount(derived_seed(0, "text", "t", "p", sample) ^
+                          derived_seed(0, "text", "t", "p", sample + 1));
   }
   EXPECT_NEAR(bits / 1000, 32, 0.7);  // the standard error is 4 / sqrt(1000) = 0.13
 }

@@ -73,14 +73,18 @@ TEST_F(Merge, DifferentResultsOfOneItemAreRefused) {
   fill(0, {result("full", 0, "p1", true)});
   fill(1, {result("full", 0, "p1", false)});
   const std::string message = refusal();
-  EXPECT_NE(message.find(folders_[1] + "/results.jsonl:1 and " + folders_[0] + "/results.jsonl:1"), std::string::npos) << message;
+  EXPECT_NE(message.find(folders_[1] + "/results.jsonl:1 and " + folders_[0] + "/results.jsonl:1"),
+            std::string::npos)
+      << message;
 }
 
 TEST_F(Merge, OtherConfigurationsAreRefused) {
   fill(0, {result("full", 0, "p1", true)});
   fill(1, {result("full", 0, "p2", true)}, config(1));
   const std::string message = refusal();
-  EXPECT_NE(message.find("temperature is 0 in " + folders_[0] + " and 1 in " + folders_[1]), std::string::npos) << message;
+  EXPECT_NE(message.find("temperature is 0 in " + folders_[0] + " and 1 in " + folders_[1]),
+            std::string::npos)
+      << message;
 }
 
 TEST_F(Merge, AFolderWithoutResultsIsRefused) {

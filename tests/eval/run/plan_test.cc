@@ -46,7 +46,8 @@ TEST(Plan, PoliciesShareTheSeedsOfTheTextsAndEvictionSeedsVaryAlone) {
   std::set<uint64_t> evict_seeds;
   for (const Cell& one : plan.cells) {
     for (const Planned& p : items_of(plan, one)) {
-      const auto [seed, is_new] = text_seeds.emplace(std::pair(p.item.problem_id, p.item.sample), p.item.seed);
+      const auto [seed, is_new] =
+          text_seeds.emplace(std::pair(p.item.problem_id, p.item.sample), p.item.seed);
       EXPECT_EQ(seed->second, p.item.seed) << p.item.text();
       if (one.budget > 0) evict_seeds.insert(p.item.evict_seed);
     }
@@ -60,7 +61,8 @@ TEST(Plan, TheSecondEvictionSeedIsTheFirstOfTheNextRun) {
   next.evict_seed = 1;
   const auto seed_of = [](const RunPlan& p, int run) {
     for (const Planned& one : items_of(p, p.cells[1])) {
-      if (one.item.run == run && one.item.problem_id == "a-1" && one.item.sample == 1) return one.item.evict_seed;
+      if (one.item.run == run && one.item.problem_id == "a-1" && one.item.sample == 1)
+        return one.item.evict_seed;
     }
     return uint64_t{0};
   };
@@ -71,7 +73,8 @@ TEST(Plan, TheSecondEvictionSeedIsTheFirstOfTheNextRun) {
 TEST(Plan, ShardsPartTheProblemsAndKeepTheItems) {
   RunPlan plan = small_plan();
   std::multiset<std::string> whole, parts;
-  for (const Planned& p : items_of(plan, plan.cells[1])) whole.insert(p.item.text() + std::to_string(p.item.seed));
+  for (const Planned& p : items_of(plan, plan.cells[1]))
+    whole.insert(p.item.text() + std::to_string(p.item.seed));
   plan.shards = 3;
   std::set<std::string> problems;
   for (plan.shard = 0; plan.shard < 3; ++plan.shard) {
@@ -134,7 +137,8 @@ TEST(OpenSource, KnowsWhereAProblemStandsAfterOthersWereLeftOut) {
 TEST(OpenSource, AProceduralTaskIsNamedByItsText) {
   const Source chain = open_source("chain", 2, 5);
   EXPECT_EQ(chain.task.problems.size(), 2u);
-  EXPECT_EQ(chain.place_of(chain.task.problems[1]), chain.task.name + ", problem " + chain.task.problems[1].id);
+  EXPECT_EQ(chain.place_of(chain.task.problems[1]),
+            chain.task.name + ", problem " + chain.task.problems[1].id);
 }
 
 }  // namespace

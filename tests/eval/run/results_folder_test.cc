@@ -1,4 +1,5 @@
-// The folder of a run: it grows by whole lines, survives what a kill leaves, and belongs to one configuration and one process.
+// The folder of a run: it grows by whole lines, survives what a kill leaves, and belongs to one configuration
+// and one process.
 #include "eval/run/results_folder.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +35,9 @@ class Folder : public testing::Test {
   TemporaryFolder parent_;
   const std::string path_ = parent_ / "run", file_ = path_ + "/results.jsonl";
 
-  void append(const std::string& id) { ResultsFolder(path_, config()).append(result("full", 0, id, true), {.text = "text of " + id}); }
+  void append(const std::string& id) {
+    ResultsFolder(path_, config()).append(result("full", 0, id, true), {.text = "text of " + id});
+  }
   // The message of the error that opening the folder throws.
   std::string refusal(const json& own, ErrorCode code) const {
     try {
@@ -55,7 +58,8 @@ TEST_F(Folder, LinesComeBackAsTheyWereWritten) {
   one.extracted.reset();
   one.evicted = 1234567890123;
   one.kv_bytes = 99;
-  ResultsFolder(path_, config()).append(one, {.prompt = "q", .prompt_ids = {1, 2}, .text = "a\nb", .tokens = {3}});
+  ResultsFolder(path_, config())
+      .append(one, {.prompt = "q", .prompt_ids = {1, 2}, .text = "a\nb", .tokens = {3}});
   const ResultsFolder again(path_, config());
   ASSERT_EQ(again.results().size(), 1u);
   const Result& back = again.results()[0];
@@ -104,18 +108,23 @@ TEST_F(Folder, DamageInTheMiddleIsNamedWithItsLine) {
   append("a");
   const std::string line = content_of(file_);
   std::ofstream(file_) << line << "{\"task\":\n" << line;
-  EXPECT_NE(refusal(config(), ErrorCode::kCorrupt).find("results.jsonl:2: not valid JSON"), std::string::npos);
+  EXPECT_NE(refusal(config(), ErrorCode::kCorrupt).find("results.jsonl:2: not valid JSON"),
+            std::string::npos);
   std::ofstream(file_) << line << "{\"task\": 5}\n";
-  EXPECT_NE(refusal(config(), ErrorCode::kCorrupt).find("results.jsonl:2: \"task\" is missing"), std::string::npos);
+  EXPECT_NE(refusal(config(), ErrorCode::kCorrupt).find("results.jsonl:2: \"task\" is missing"),
+            std::string::npos);
   std::ofstream(file_) << line << line;
-  EXPECT_NE(refusal(config(), ErrorCode::kCorrupt).find("results.jsonl:2: a of t, full, run 0, sample 0 comes twice"), std::string::npos);
+  EXPECT_NE(refusal(config(), ErrorCode::kCorrupt)
+                .find("results.jsonl:2: a of t, full, run 0, sample 0 comes twice"),
+            std::string::npos);
 }
 
 TEST_F(Folder, AnotherConfigurationIsRefusedWithWhatDiffers) {
   append("a");
   const std::string before = content_of(file_);
   const std::string message = refusal(config("2", 0.75), ErrorCode::kUsage);
-  EXPECT_NE(message.find("temperature is 0.75 in this run and 0.5 in the folder " + path_), std::string::npos) << message;
+  EXPECT_NE(message.find("temperature is 0.75 in this run and 0.5 in the folder " + path_), std::string::npos)
+      << message;
   EXPECT_EQ(content_of(file_), before);
 }
 
@@ -134,7 +143,8 @@ TEST_F(Folder, ResultsWithoutAConfigurationAreRefused) {
   fs::remove(path_ + "/config.json");
   EXPECT_NE(refusal(config(), ErrorCode::kCorrupt).find("config.json"), std::string::npos);
   std::ofstream(path_ + "/config.json") << "{\"hash\": 1}";
-  EXPECT_NE(refusal(config(), ErrorCode::kCorrupt).find("config.json: not a configuration"), std::string::npos);
+  EXPECT_NE(refusal(config(), ErrorCode::kCorrupt).find("config.json: not a configuration"),
+            std::string::npos);
 }
 
 TEST_F(Folder, WhatAKillLeftBeforeTheConfigurationIsNoHindrance) {

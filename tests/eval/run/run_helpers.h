@@ -15,7 +15,8 @@
 namespace vase::eval {
 
 inline Source source(const std::string& name, int problems, AnswerKind kind = AnswerKind::kMath) {
-  Source s{.task = {.name = name, .instruction = " Go.", .kind = kind, .problems = {}}, .path = {}, .numbers = {}};
+  Source s{
+      .task = {.name = name, .instruction = " Go.", .kind = kind, .problems = {}}, .path = {}, .numbers = {}};
   for (int i = 0; i < problems; ++i) {
     Problem problem;
     problem.id = name + "-" + std::to_string(i);
@@ -30,16 +31,19 @@ inline Source source(const std::string& name, int problems, AnswerKind kind = An
 inline Cell cell(const std::string& policy, int budget) { return {policy, Policy::parse(policy), budget}; }
 
 // A result of problem `id` with the given grade; other fields as a short text that ended has them.
-inline Result result(const std::string& policy, int budget, const std::string& id, bool right, int sample = 0, int run = 0) {
-  return {.item = {.task = "t", .problem_id = id, .policy = policy, .budget = budget, .run = run, .sample = sample},
-          .expected = "1",
-          .extracted = right ? "1" : "2",
-          .right = right,
-          .finish = "eos",
-          .label = "ok",
-          .prompt_tokens = 10,
-          .generated_tokens = 90,
-          .timing = {.process = "x", .start = 100, .seconds = 1, .tokens_per_s = 90}};
+inline Result result(const std::string& policy, int budget, const std::string& id, bool right, int sample = 0,
+                     int run = 0) {
+  return {
+      .item =
+          {.task = "t", .problem_id = id, .policy = policy, .budget = budget, .run = run, .sample = sample},
+      .expected = "1",
+      .extracted = right ? "1" : "2",
+      .right = right,
+      .finish = "eos",
+      .label = "ok",
+      .prompt_tokens = 10,
+      .generated_tokens = 90,
+      .timing = {.process = "x", .start = 100, .seconds = 1, .tokens_per_s = 90}};
 }
 
 inline std::string content_of(const std::string& path) {

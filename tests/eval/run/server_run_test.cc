@@ -30,13 +30,14 @@ class ServerRun : public testing::Test {
     options.model = "m";
     options.attempts = 2;
     options.first_wait = std::chrono::milliseconds(1);
-    return run_on_server(options, options_, items_, {.on_finished =
-                                                         [this](const Planned& planned, const Result& r, const Generation& g) {
-                                                           EXPECT_EQ(planned.item.key(), r.item.key());
-                                                           texts_[r.item.problem_id] = g.text;
-                                                         },
-                                                     .on_tick = [](int, int64_t) {},
-                                                     .stop = stop});
+    return run_on_server(options, options_, items_,
+                         {.on_finished =
+                              [this](const Planned& planned, const Result& r, const Generation& g) {
+                                EXPECT_EQ(planned.item.key(), r.item.key());
+                                texts_[r.item.problem_id] = g.text;
+                              },
+                          .on_tick = [](int, int64_t) {},
+                          .stop = stop});
   }
 
   RunPlan plan_;

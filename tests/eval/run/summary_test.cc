@@ -12,18 +12,23 @@ namespace {
 
 using nlohmann::json;
 
-ResultSet set_of(const std::string& name, const std::vector<std::pair<std::string, int>>& cells, std::vector<Result> results) {
+ResultSet set_of(const std::string& name, const std::vector<std::pair<std::string, int>>& cells,
+                 std::vector<Result> results) {
   json list = json::array();
   for (const auto& [policy, budget] : cells) list.push_back({{"policy", policy}, {"budget", budget}});
-  return {name, {{"hash", "1"}, {"config", {{"tasks", json::array({{{"name", "t"}}})}, {"cells", list}}}, {"items", 9}}, std::move(results)};
+  return {
+      name,
+      {{"hash", "1"}, {"config", {{"tasks", json::array({{{"name", "t"}}})}, {"cells", list}}}, {"items", 9}},
+      std::move(results)};
 }
 
 // Two problems, two samples: full gets a right twice and b once; the policy a once and b never.
 ResultSet two_problems() {
-  return set_of("d", {{"full", 0}, {"p", 50}},
-                {result("full", 0, "a", true, 0), result("full", 0, "a", true, 1), result("full", 0, "b", true, 0),
-                 result("full", 0, "b", false, 1), result("p", 50, "a", true, 0), result("p", 50, "a", false, 1),
-                 result("p", 50, "b", false, 0), result("p", 50, "b", false, 1)});
+  return set_of(
+      "d", {{"full", 0}, {"p", 50}},
+      {result("full", 0, "a", true, 0), result("full", 0, "a", true, 1), result("full", 0, "b", true, 0),
+       result("full", 0, "b", false, 1), result("p", 50, "a", true, 0), result("p", 50, "a", false, 1),
+       result("p", 50, "b", false, 0), result("p", 50, "b", false, 1)});
 }
 
 std::vector<SummaryRow> rows_of(const ResultSet& set) { return summarise({&set, 1}); }
@@ -34,10 +39,10 @@ TEST(Summary, PassAt1IsOverProblems) {
   EXPECT_EQ(rows[0].policy, "full");
   EXPECT_EQ(rows[0].problems, 2);
   EXPECT_EQ(rows[0].items, 4);
-  EXPECT_DOUBLE_EQ(rows[0].pass, 0.75);         // (1 + 0.5) / 2
-  EXPECT_DOUBLE_EQ(rows[0].pass_error, 0.25);   // sd of {1, 0.5} = 0.5 / sqrt 2, over sqrt 2
+  EXPECT_DOUBLE_EQ(rows[0].pass, 0.75);        // (1 + 0.5) / 2
+  EXPECT_DOUBLE_EQ(rows[0].pass_error, 0.25);  // sd of {1, 0.5} = 0.5 / sqrt 2, over sqrt 2
   EXPECT_EQ(rows[0].runs, 2);
-  EXPECT_DOUBLE_EQ(rows[0].lowest, 0.5);        // sample 1: a alone
+  EXPECT_DOUBLE_EQ(rows[0].lowest, 0.5);  // sample 1: a alone
   EXPECT_DOUBLE_EQ(rows[0].highest, 1);
 }
 
@@ -47,10 +52,10 @@ TEST(Summary, PairsAreTheSameItems) {
   ASSERT_TRUE(rows[1].paired);
   const Paired& p = *rows[1].paired;
   EXPECT_EQ(p.problems, 2);
-  EXPECT_DOUBLE_EQ(p.difference, -0.5);     // a: (0 - 1) / 2, b: (-1 + 0) / 2
-  EXPECT_DOUBLE_EQ(p.interval.low, -0.5);   // both problems differ by as much
+  EXPECT_DOUBLE_EQ(p.difference, -0.5);    // a: (0 - 1) / 2, b: (-1 + 0) / 2
+  EXPECT_DOUBLE_EQ(p.interval.low, -0.5);  // both problems differ by as much
   EXPECT_DOUBLE_EQ(p.interval.high, -0.5);
-  EXPECT_DOUBLE_EQ(p.p, 0.5);               // 2 of 2 worse: 2 / 2^2
+  EXPECT_DOUBLE_EQ(p.p, 0.5);  // 2 of 2 worse: 2 / 2^2
 }
 
 TEST(Summary, ItemsThatTheFullCacheLacksAreNotCompared) {
@@ -58,7 +63,8 @@ TEST(Summary, ItemsThatTheFullCacheLacksAreNotCompared) {
   std::erase_if(set.results, [](const Result& r) { return r.item.policy == "full" && r.item.sample == 1; });
   const Paired p = *rows_of(set)[1].paired;
   EXPECT_DOUBLE_EQ(p.difference, -0.5);  // sample 0 alone: a: 0, b: -1
-  std::erase_if(set.results, [](const Result& r) { return r.item.policy == "full" && r.item.problem_id == "b"; });
+  std::erase_if(set.results,
+                [](const Result& r) { return r.item.policy == "full" && r.item.problem_id == "b"; });
   EXPECT_EQ(rows_of(set)[1].paired->problems, 1);
 }
 
@@ -109,7 +115,8 @@ TEST(Summary, RunsThatAreNotCompleteAreNoneOfTheirOwn) {
 
 TEST(Summary, AFolderWithoutTheFullCacheIsComparedWithTheFirstThatHasIt) {
   const ResultSet first = two_problems();
-  const ResultSet second = set_of("e", {{"server:x", 0}}, {result("server:x", 0, "a", false), result("server:x", 0, "b", true)});
+  const ResultSet second =
+      set_of("e", {{"server:x", 0}}, {result("server:x", 0, "a", false), result("server:x", 0, "b", true)});
   const std::vector<ResultSet> sets = {first, second};
   const std::vector<SummaryRow> rows = summarise(sets);
   ASSERT_EQ(rows.size(), 3u);
@@ -123,11 +130,11 @@ TEST(BusySeconds, OverlapsCountOnceAndProcessesAddUp) {
   const auto span = [&](size_t i, const char* process, double start, double seconds) {
     results[i].timing = {.process = process, .start = start, .seconds = seconds};
   };
-  span(0, "x", 10, 5);   // 10 to 15
-  span(1, "x", 12, 2);   // within
-  span(2, "x", 14, 4);   // 15 to 18 is new
-  span(3, "x", 30, 1);   // after a pause
-  span(4, "y", 10, 2);   // another machine
+  span(0, "x", 10, 5);  // 10 to 15
+  span(1, "x", 12, 2);  // within
+  span(2, "x", 14, 4);  // 15 to 18 is new
+  span(3, "x", 30, 1);  // after a pause
+  span(4, "y", 10, 2);  // another machine
   std::vector<const Result*> list;
   for (const Result& r : results) list.push_back(&r);
   EXPECT_DOUBLE_EQ(busy_seconds(list), 5 + 3 + 1 + 2);
@@ -142,8 +149,10 @@ TEST(SummaryTable, HasACellForEveryColumn) {
     EXPECT_EQ(std::count(line.begin(), line.end(), '|'), std::count(head.begin(), head.end(), '|')) << line;
   }
   EXPECT_EQ(lines, 4u);
-  EXPECT_NE(table.find("| p | 50 | 2 | 4 | 25.0 ± 25.0 | 0.0 to 50.0 | 25.0 | -50.0 [-50.0, -50.0] | 0.5 | 0.50, 0.50 |"),
-            std::string::npos)
+  EXPECT_NE(
+      table.find(
+          "| p | 50 | 2 | 4 | 25.0 ± 25.0 | 0.0 to 50.0 | 25.0 | -50.0 [-50.0, -50.0] | 0.5 | 0.50, 0.50 |"),
+      std::string::npos)
       << table;
 }
 
