@@ -40,19 +40,28 @@ Slots slots_of(const Cell& cell) {
           .period = period > 0 ? period : number_setting(*cell.set, "/cache/buffer", 0)};
 }
 
-// Empty when no text has recorded its memory.
+// Bytes lie on a line over slots, so two texts of different lengths tell it; one alone tells the bytes per
+// slot. Empty when no text has recorded its memory.
 std::optional<MemoryLine> line_of(const Cell& cell, const std::vector<const Result*>& results) {
   const Slots slots = slots_of(cell);
-  const Result* largest = *std::ranges::max_element(results, {}, &Result::kv_bytes);
-  const int64_t taken = slots.of(*largest);
-  if (largest->kv_bytes == 0 || taken <= 0) return std::nullopt;
+  const auto taken = [&](const Result* r) { return slots.of(*r); };
+  const Result* least = *std::ranges::min_element(results, {}, taken);
+  const Result* most = *std::ranges::max_element(results, {}, taken);
+  if (most->kv_bytes == 0 || taken(most) <= 0) return std::nullopt;
+  const auto bytes = static_cast<double>(most->kv_bytes), count = static_cast<double>(taken(most));
+  const auto fewer = static_cast<double>(taken(least));
   int64_t prompt = 0;
   for (const Result* r : results) prompt = std::max<int64_t>(prompt, r->prompt_tokens);
-  return MemoryLine{.policy = cell.row->policy,
-                    .budget = cell.row->budget,
-                    .slot_bytes = static_cast<double>(largest->kv_bytes) / static_cast<double>(taken),
-                    .slots = slots.grows ? 0 : slots.most(prompt),
-                    .most_bytes = largest->kv_bytes};
+  MemoryLine line{.policy = cell.row->policy,
+                  .budget = cell.row->budget,
+                  .slot_bytes = bytes / count,
+                  .slots = slots.grows ? 0 : slots.most(prompt),
+                  .most_bytes = most->kv_bytes};
+  if (fewer < count) {
+    line.slot_bytes = (bytes - static_cast<double>(least->kv_bytes)) / (count - fewer);
+    line.fixed_bytes = bytes - line.slot_bytes * count;
+  }
+  return line;
 }
 
 // The same rows, whatever the task.
@@ -89,17 +98,15 @@ void add_line(MemoryGroup& group, const MemoryLine& line) {
   });
   if (same == group.lines.end()) {
     group.lines.push_back(line);
-    return;
+  } else if (same->most_bytes < line.most_bytes) {
+    *same = line;
   }
-  same->slot_bytes = std::max(same->slot_bytes, line.slot_bytes);
-  same->slots = std::max(same->slots, line.slots);
-  same->most_bytes = std::max(same->most_bytes, line.most_bytes);
 }
 
 }  // namespace
 
 double MemoryLine::bytes_at(double tokens) const {
-  return slot_bytes * (slots > 0 ? std::min(tokens, static_cast<double>(slots)) : tokens);
+  return fixed_bytes + slot_bytes * (slots > 0 ? std::min(tokens, static_cast<double>(slots)) : tokens);
 }
 
 const MemoryLine* MemoryGroup::full() const {

@@ -9,18 +9,20 @@
 
 namespace vase::eval::report {
 
-// One policy at one budget. A sequence of n tokens takes min(n, slots) x slot_bytes.
+// One policy at one budget. A sequence of n tokens takes min(n, slots) x slot_bytes + fixed_bytes.
 struct MemoryLine {
   std::string policy;
   int budget = 0;
-  double slot_bytes = 0;    // of one slot in every layer and KV head
-  int64_t slots = 0;        // at most; 0: it grows with the text
+  double slot_bytes = 0;  // of one slot in every layer and KV head
+  double fixed_bytes =
+      0;              // newest tokens that are not quantised yet, newest queries; 0 where it cannot be told
+  int64_t slots = 0;  // at most; 0: it grows with the text
   uint64_t most_bytes = 0;  // recorded
 
   double bytes_at(double tokens) const;
 };
 
-// One model with one kind of rows, prefill and trigger.
+// One model with one kind of rows and of prefill.
 struct MemoryGroup {
   std::string model;  // its fingerprint
   std::string rows;   // "f16 keys, f16 values"

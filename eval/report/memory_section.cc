@@ -14,15 +14,18 @@ constexpr int kFirstHue = 2, kBudgetHues = kHues - kFirstHue;
 
 constexpr const char* kTableNote =
     "KiB per slot: keys, values and what the policy keeps beside them, of one token in all layers and KV "
-    "heads, as recorded. slots: of a layer and KV head at most, the budget and one period between evictions "
-    "(after a prompt that is stored whole, at least that). at most: slots times bytes per slot. recorded: "
-    "the most that a text has taken. of the full cache: at the length of the longest text that was generated.";
+    "heads, as recorded. KiB besides: what does not grow with the text, such as newest tokens that are not "
+    "quantised yet. slots: of a layer and KV head at most, the budget and one period between evictions "
+    "(after a prompt that is stored whole, at least that). at most: slots times KiB per slot, and the rest. "
+    "recorded: the most that a text has taken. of the full cache: at the length of the longest text that was "
+    "generated.";
 
 constexpr const char* kHowToRead =
-    "what one sequence takes as its text grows: min(tokens, slots) times the recorded bytes per slot. With a "
-    "budget it rises like the full cache until the slots are there and never after that. The dotted line is "
-    "the longest text of these runs; to the right of it the lines are the formula alone, up to the longest "
-    "text that the runs allowed. Policies of one budget differ little; drawn is the one that takes most.";
+    "what one sequence takes as its text grows: min(tokens, slots) times the recorded bytes per slot, and "
+    "what does not grow. With a budget it rises like the full cache until the slots are there and never "
+    "after that. The dotted line is the longest text of these runs; to the right of it the lines are the "
+    "formula alone, up to the longest text that the runs allowed. Policies of one budget differ little; "
+    "drawn is the one that takes most.";
 
 std::vector<PlotPoint> points_of(const MemoryLine& line, double allowed) {
   std::vector<double> places = {0};
@@ -39,11 +42,12 @@ std::vector<PlotPoint> points_of(const MemoryLine& line, double allowed) {
 
 // The largest policy of each budget, by growing budget. Those whose cache grows are not among them.
 std::vector<const MemoryLine*> by_budget(const MemoryGroup& group) {
+  const auto allowed = static_cast<double>(group.allowed);
   std::map<int, const MemoryLine*> largest;
   for (const MemoryLine& line : group.lines) {
     if (line.slots == 0) continue;
     const MemoryLine*& one = largest[line.budget];
-    if (!one || one->slot_bytes < line.slot_bytes) one = &line;
+    if (!one || one->bytes_at(allowed) < line.bytes_at(allowed)) one = &line;
   }
   std::vector<const MemoryLine*> list;
   for (const auto& [budget, line] : largest) list.push_back(line);
@@ -95,7 +99,8 @@ void add_rows(Table& table, const MemoryGroup& group, const std::string& name) {
         full ? number_text("%.1f %%", 100 * line.bytes_at(longest) / full->bytes_at(longest)) : "?";
     table.rows.push_back(
         {name, line.policy, line.budget > 0 ? std::to_string(line.budget) : "-",
-         number_text("%.2f", line.slot_bytes / 1024), line.slots > 0 ? std::to_string(line.slots) : "all",
+         number_text("%.2f", line.slot_bytes / 1024), number_text("%.1f", line.fixed_bytes / 1024),
+         line.slots > 0 ? std::to_string(line.slots) : "all",
          line.slots > 0 ? number_text("%.2f", line.bytes_at(static_cast<double>(line.slots)) / kMib)
                         : "grows",
          number_text("%.2f", static_cast<double>(line.most_bytes) / kMib), share});
@@ -107,7 +112,7 @@ void add_rows(Table& table, const MemoryGroup& group, const std::string& name) {
 Section memory_section(const Material& material) {
   Section section{"Memory", {}};
   Table table{.title = "Memory of one sequence",
-              .columns = {"model", "policy", "budget", "KiB per slot", "slots", "at most, MiB",
+              .columns = {"model", "policy", "budget", "KiB per slot", "KiB besides", "slots", "at most, MiB",
                           "recorded, MiB", "of the full cache"},
               .rows = {},
               .note = kTableNote,

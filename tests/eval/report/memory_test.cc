@@ -42,6 +42,26 @@ TEST(Memory, ATextThatFitsTellsTheBytesAsWell) {
   EXPECT_EQ(groups[0].full(), nullptr);
 }
 
+TEST(Memory, WhatDoesNotGrowIsToldApart) {
+  const std::vector<MemoryGroup> groups =
+      groups_of({set_of("d", {{"full", 0}},
+                        {sized("full", 0, "a", true, 91, 7000 + 100 * 1000),
+                         sized("full", 0, "b", true, 191, 7000 + 200 * 1000),
+                         sized("full", 0, "c", true, 141, 7000 + 150 * 1000)})});
+  EXPECT_DOUBLE_EQ(groups[0].lines[0].slot_bytes, 1000);
+  EXPECT_DOUBLE_EQ(groups[0].lines[0].fixed_bytes, 7000);
+  EXPECT_DOUBLE_EQ(groups[0].lines[0].bytes_at(2000), 2007000);
+}
+
+TEST(Memory, APolicyOnSeveralTasksCountsWithTheMost) {
+  const ResultSet other = set_of("e", {{"p", 64}}, {sized("p", 64, "a", true, 41, 5000)});
+  const std::vector<MemoryGroup> groups =
+      groups_of({other, set_of("d", {{"p", 64}}, {sized("p", 64, "b", true, 191, 80000)})});
+  ASSERT_EQ(groups[0].lines.size(), 1u);
+  EXPECT_EQ(groups[0].lines[0].most_bytes, 80000u);
+  EXPECT_DOUBLE_EQ(groups[0].lines[0].slot_bytes, 1000);
+}
+
 TEST(Memory, APromptThatIsStoredWholeNeedsItsSlots) {
   ResultSet set = set_of("d", {{"p", 64}}, {sized("p", 64, "a", true, 200, 0)});
   set.config["config"]["cache"]["prefill"] = "dense";
