@@ -22,6 +22,8 @@ int eval_show_command(const Arguments& arguments);
 int eval_merge_command(const Arguments& arguments);
 int eval_grade_command(const Arguments& arguments);
 int eval_tasks_command(const Arguments& arguments);
+int tune_command(const Arguments& arguments);
+int report_command(const Arguments& arguments);
 int analyze_command(const Arguments& arguments);
 int analyze_values_command(const Arguments& arguments);
 int analyze_quant_command(const Arguments& arguments);

@@ -14,6 +14,7 @@
 #include "output.h"
 #include "progress.h"
 #include "require_memory.h"
+#include "text_flags.h"
 #include "vase/error.h"
 
 namespace vase::cli {
@@ -23,9 +24,10 @@ using Clock = std::chrono::steady_clock;
 
 struct KlFlags {
   std::string model, out;
-  std::vector<std::string> texts, policies;
+  TextFlags texts;
+  std::vector<std::string> policies;
   std::vector<int> budgets;
-  int seeds = 1, first_seed = 0, most_tokens = 1024, most_texts = 0;
+  int seeds = 1, first_seed = 0;
   bool json = false;
   CacheFlags cache;
   eval::KlOptions kl;
@@ -34,17 +36,15 @@ struct KlFlags {
 void add_flags(CLI::App& app, KlFlags& o) {
   add_path(app, "--model", o.model, "GGUF file");
   app.get_option("--model")->required();
-  add_repeatable(app, "--text", o.texts, "a text file, or recorded generations (.json, .jsonl); repeatable");
-  app.get_option("--text")->required();
+  o.texts.add(app);
   add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase-attnv)");
   add_budgets(app, o.budgets);
   o.cache.add_slots(app);
   o.cache.add_timing(app);
   add_integer(app, "--seeds", o.seeds, 1, 1000, "eviction seeds for every policy (1)");
   add_integer(app, "--evict-seed", o.first_seed, 0, 1 << 30, "the first of them (0)");
-  add_integer(app, "--tokens", o.most_tokens, 2, 1 << 20, "most tokens of a text, its prompt not counted (1024)");
-  add_integer(app, "--texts", o.most_texts, 1, 1 << 20, "most texts of each file with records; all when absent");
-  add_integer(app, "--chunk", o.kl.chunk, 1, 4096, "tokens fed at a time (64); changes the time and nothing else");
+  add_integer(app, "--chunk", o.kl.chunk, 1, 4096,
+              "tokens fed at a time (64); changes the time and nothing else");
   add_integer(app, "--threads", o.kl.threads, 1, 256, "one per physical core when absent");
   add_path(app, "--out", o.out, "write one JSON line per policy, budget, seed and text to this file");
   app.add_flag("--json", o.json, "print the summary as JSON instead of a table");
@@ -84,12 +84,11 @@ class KlRun {
   KlRun(const KlFlags& o, std::shared_ptr<const Model> model, Grid grid, std::vector<eval::Text> texts)
       : o_(o), model_(std::move(model)), grid_(std::move(grid)), texts_(std::move(texts)) {
     if (!o.out.empty()) file_.emplace(o.out);
-    floors_ = {{"full, other chunk size", 0, {}}, {"full, f32 rows", 0, {}}};
   }
 
   // False when it was interrupted.
   bool run() {
-    const size_t per_text = 1 + floors_.size() + grid_.rows.size() * static_cast<size_t>(o_.seeds);
+    const size_t per_text = 2 + grid_.rows.size() * static_cast<size_t>(o_.seeds);
     Progress progress(texts_.size() * per_text);
     for (const eval::Text& text : texts_) {
       if (!run_text(text, progress)) return false;
@@ -112,9 +111,8 @@ class KlRun {
     progress.next(text.name + ": full cache");
     const eval::FullCache full(model_, text, o_.kl);
     progress.next(text.name + ": noise floor");
-    floors_[0].texts.push_back(full.compare_with_itself(o_.kl.chunk == 1 ? 2 : (o_.kl.chunk + 1) / 2, RowType::kF16, o_.kl));
-    progress.next(text.name + ": noise floor");
-    floors_[1].texts.push_back(full.compare_with_itself(o_.kl.chunk, RowType::kF32, o_.kl));
+    eval::add_noise_floors(floors_, full, o_.kl);
+    for (const eval::KlRow& floor : floors_) write_line(floor, 0);
     for (size_t r = 0; r < grid_.rows.size(); ++r) {
       for (const eval::KlCell& cell : grid_.cells[r]) {
         if (interrupted()) return false;
@@ -139,7 +137,10 @@ class KlRun {
     nlohmann::json rows = nlohmann::json::array(), floors = nlohmann::json::array();
     for (const eval::KlRow& row : grid_.rows) rows.push_back(eval::summary_json(row));
     for (const eval::KlRow& row : floors_) floors.push_back(eval::summary_json(row));
-    return {{"complete", complete}, {"rows", rows}, {"noise_floors", floors}, {"model", model_->shape().fingerprint},
+    return {{"complete", complete},
+            {"rows", rows},
+            {"noise_floors", floors},
+            {"model", model_->shape().fingerprint},
             {"build", build_id()}};
   }
 
@@ -147,32 +148,33 @@ class KlRun {
   std::shared_ptr<const Model> model_;
   Grid grid_;
   std::vector<eval::Text> texts_;
-  std::vector<eval::KlRow> floors_;
+  std::vector<eval::KlRow> floors_ = eval::noise_floor_rows();
   std::optional<OutputFile> file_;
 };
 
 void refuse_same_files(const KlFlags& o) {
-  std::vector<std::pair<std::string, std::string>> taken = {{"--model", o.model}}, texts;
-  for (const std::string& text : o.texts) {
-    refuse_overwriting("--text", text, texts);  // given twice it would count as two texts
-    texts.emplace_back("--text " + text, text);
-    taken.emplace_back("--text", text);
-  }
+  o.texts.refuse_twice();
+  std::vector<std::pair<std::string, std::string>> taken = {{"--model", o.model}};
+  for (const std::string& text : o.texts.paths) taken.emplace_back("--text", text);
   refuse_overwriting("--out", o.out, taken);
 }
 
-// What would fail at some text or row of the table fails before the first, and nothing is begun that memory cannot hold.
+// What would fail at some text or row of the table fails before the first, and nothing is begun that memory
+// cannot hold.
 void check_all(const Model& model, const Grid& grid, const std::vector<eval::Text>& texts, const KlFlags& o) {
   for (const eval::Text& text : texts) {
     const uint64_t full = eval::FullCache::bytes_for(model, text);
-    require_memory(full, text.name + ": the full cache's distributions over " + std::to_string(text.tokens.size()) + " tokens",
-                   "Give fewer --tokens");
+    require_memory(
+        full,
+        text.name + ": the full cache's distributions over " + std::to_string(text.tokens.size()) + " tokens",
+        "Give fewer --tokens");
     for (const auto& row : grid.cells) {
       const eval::KlCell& cell = row.front();
-      const MemoryPlan plan = plan_memory(model.shape(), cell.policy, eval::cache_for(cell.policy, cell.cache, text),
-                                          eval::engine_for(o.kl));
-      require_memory(full + plan.bytes(), text.name + ": " + cell.name + " at " + std::to_string(cell.cache.budget) +
-                                              " beside the full cache's distributions",
+      const MemoryPlan plan = plan_memory(
+          model.shape(), cell.policy, eval::cache_for(cell.policy, cell.cache, text), eval::engine_for(o.kl));
+      require_memory(full + plan.bytes(),
+                     text.name + ": " + cell.name + " at " + std::to_string(cell.cache.budget) +
+                         " beside the full cache's distributions",
                      "Give a smaller --kv-budget or fewer --tokens");
     }
   }
@@ -189,11 +191,7 @@ int kl_command(const Arguments& arguments) {
   refuse_same_files(o);
   watch_interrupts();
   const std::shared_ptr<const Model> model = Model::load(o.model);
-  std::vector<eval::Text> texts;
-  for (const std::string& path : o.texts) {
-    for (eval::Text& text : eval::read_texts(*model, path, o.most_tokens, o.most_texts)) texts.push_back(std::move(text));
-  }
-  eval::make_names_differ(texts);
+  std::vector<eval::Text> texts = o.texts.read(*model);
   check_all(*model, grid, texts, o);
   KlRun run(o, model, std::move(grid), std::move(texts));
   defer_interrupts();

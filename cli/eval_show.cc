@@ -7,41 +7,33 @@
 #include "vase/error.h"
 
 namespace vase::cli {
-namespace {
 
 using nlohmann::json;
 
-int64_t expected(const eval::ResultSet& set) { return set.config["items"].get<int64_t>(); }
-bool complete(const eval::ResultSet& set) {
-  return static_cast<int64_t>(set.results.size()) >= expected(set);
-}
-
-json report_json(std::span<const eval::ResultSet> sets) {
+json results_json(std::span<const eval::ResultSet> sets) {
   json rows = json::array(), folders = json::array();
   for (const eval::SummaryRow& row : eval::summarise(sets)) rows.push_back(eval::summary_json(row));
   for (const eval::ResultSet& set : sets) {
     folders.push_back({{"folder", set.name},
                        {"texts", set.results.size()},
-                       {"expected", expected(set)},
-                       {"complete", complete(set)},
+                       {"expected", set.expected()},
+                       {"complete", set.complete()},
                        {"hash", set.config["hash"]},
                        {"config", set.config["config"]}});
   }
   return {{"rows", rows}, {"folders", folders}};
 }
 
-}  // namespace
-
 void print_results(std::span<const eval::ResultSet> sets, bool as_json) {
   if (as_json) {
-    print_json(report_json(sets), 2);
+    print_json(results_json(sets), 2);
     return;
   }
   std::string text;
   for (const eval::ResultSet& set : sets) {
-    if (complete(set)) continue;
+    if (set.complete()) continue;
     text += set.name + " holds " + std::to_string(set.results.size()) + " of " +
-            std::to_string(expected(set)) + " texts.\n";
+            std::to_string(set.expected()) + " texts.\n";
   }
   if (!text.empty()) text += "\n";
   write_output(text + eval::summary_table(eval::summarise(sets)));

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
+#include "eval/number_text.h"
 #include "eval/statistics.h"
 
 namespace vase::eval {
@@ -31,29 +31,43 @@ std::map<std::string, Sums> by_text(const KlRow& row) {
   return texts;
 }
 
-std::string cell(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 // The spread of one text is not known.
 std::string with_error(const char* format, double value, double error, int texts) {
-  return cell(format, value) + (texts < 2 ? " ± ?" : " ± " + cell(format, error));
+  return number_text(format, value) + (texts < 2 ? " ± ?" : " ± " + number_text(format, error));
 }
 
-nlohmann::json error_json(double error, int texts) { return texts < 2 ? nlohmann::json(nullptr) : nlohmann::json(error); }
+nlohmann::json error_json(double error, int texts) {
+  return texts < 2 ? nlohmann::json(nullptr) : nlohmann::json(error);
+}
 
-std::string table_row(const std::string& name, const std::string& budget, const KlSummary& s, const char* mark) {
+std::string table_row(const std::string& name, const std::string& budget, const KlSummary& s,
+                      const char* mark) {
   if (s.positions == 0) return "| " + name + " | " + budget + " | never evicted | | | | | | 0 |\n";
   return "| " + name + " | " + budget + " | " + with_error("%.4f", s.kl, s.kl_error, s.texts) + mark + " | " +
-         cell("%.4f", s.median) + " | " + cell("%.3f", s.p99) + " | " + cell("%.2f", s.max) + " | " +
+         number_text("%.4f", s.median) + " | " + number_text("%.3f", s.p99) + " | " +
+         number_text("%.2f", s.max) + " | " +
          with_error("%.1f", 100 * s.same_top, 100 * s.same_top_error, s.texts) + " | " +
-         with_error("%.3f", s.perplexity, s.perplexity_error, s.texts) + " (" + cell("%.3f", s.full_perplexity) + ") | " +
-         std::to_string(s.positions) + " |\n";
+         with_error("%.3f", s.perplexity, s.perplexity_error, s.texts) + " (" +
+         number_text("%.3f", s.full_perplexity) + ") | " + std::to_string(s.positions) + " |\n";
 }
 
 }  // namespace
+
+std::vector<KlRow> noise_floor_rows() {
+  return {{"full, other chunk size", 0, {}}, {"full, f32 rows", 0, {}}};
+}
+
+void add_noise_floors(std::vector<KlRow>& floors, const FullCache& full, const KlOptions& options) {
+  const int other = options.chunk == 1 ? 2 : (options.chunk + 1) / 2;
+  floors.at(0).texts.push_back(full.compare_with_itself(other, RowType::kF16, options));
+  floors.at(1).texts.push_back(full.compare_with_itself(options.chunk, RowType::kF32, options));
+}
+
+double noise_floor(const std::vector<KlRow>& floors) {
+  double floor = 0;
+  for (const KlRow& row : floors) floor = std::max(floor, summarise(row).kl);
+  return floor;
+}
 
 KlSummary summarise(const KlRow& row) {
   KlSummary s;
@@ -124,10 +138,10 @@ nlohmann::json summary_json(const KlRow& row) {
 }
 
 std::string kl_table(const std::vector<KlRow>& rows, const std::vector<KlRow>& floors) {
-  double floor = 0;
-  for (const KlRow& row : floors) floor = std::max(floor, summarise(row).kl);
+  const double floor = noise_floor(floors);
   std::string text =
-      "| policy | budget | mean KL ± SE (nats) | median | p99 | max | same top token, % | perplexity (full) | positions |\n"
+      "| policy | budget | mean KL ± SE (nats) | median | p99 | max | same top token, % | perplexity (full) "
+      "| positions |\n"
       "|---|---|---|---|---|---|---|---|---|\n";
   for (const KlRow& row : floors) text += table_row(row.name, "-", summarise(row), "");
   bool below = false, alone = false;
@@ -138,9 +152,12 @@ std::string kl_table(const std::vector<KlRow>& rows, const std::vector<KlRow>& f
     alone |= s.texts == 1;
     text += table_row(row.name, std::to_string(row.budget), s, mark ? " (*)" : "");
   }
-  text += "\nKL of the policy's next-token distribution from the full cache's, at the positions after the first eviction, or behind "
-          "the prompt from the first that reads less than all. "
-          "Noise floor: " + cell("%.4f", floor) + "; differences below it mean nothing.\n";
+  text +=
+      "\nKL of the policy's next-token distribution from the full cache's, at the positions after the first "
+      "eviction, or behind "
+      "the prompt from the first that reads less than all. "
+      "Noise floor: " +
+      number_text("%.4f", floor) + "; differences below it mean nothing.\n";
   if (alone) text += "± ?: one text has no standard error; give several.\n";
   if (below) text += "(*) not told apart from the full cache.\n";
   return text;

@@ -11,16 +11,23 @@ namespace vase::eval {
 
 // One policy at one budget over all texts and seeds.
 struct KlRow {
-  std::string name;          // the policy, as the user wrote it
-  int budget = 0;            // M; 0 for a row of the full cache
+  std::string name;           // the policy, as the user wrote it
+  int budget = 0;             // M; 0 for a row of the full cache
   std::vector<KlText> texts;  // every text once per seed
 };
 
-// Statistics of a row. Means are means over texts of each text's own mean (seeds pooled), so that their standard error
-// over texts is honest; quantiles and the maximum are over all counted positions.
+// Rows of the full cache against itself, without texts: with another chunk size, and with f32 rows.
+std::vector<KlRow> noise_floor_rows();
+// Measures one text for each of them.
+void add_noise_floors(std::vector<KlRow>& floors, const FullCache& full, const KlOptions& options);
+// The largest of their means: what lies below it means nothing.
+double noise_floor(const std::vector<KlRow>& floors);
+
+// Statistics of a row. Means are means over texts of each text's own mean (seeds pooled), so that their
+// standard error over texts is honest; quantiles and the maximum are over all counted positions.
 struct KlSummary {
-  int texts = 0;           // texts with at least one counted position; of one alone there are no standard errors
-  int64_t positions = 0;   // counted positions, all seeds
+  int texts = 0;  // texts with at least one counted position; of one alone there are no standard errors
+  int64_t positions = 0;  // counted positions, all seeds
   double kl = 0, kl_error = 0;
   double median = 0, p99 = 0, max = 0;
   double same_top = 0, same_top_error = 0;      // share, 0 .. 1
@@ -34,8 +41,8 @@ KlSummary summarise(const KlRow& row);
 nlohmann::json text_json(const KlRow& row, const KlText& text, uint64_t seed);
 nlohmann::json summary_json(const KlRow& row);
 
-// Markdown. floors: the full cache against itself, one row per change; the largest of their means is the noise floor, and
-// rows whose KL lies below it are marked as not told apart from the full cache.
+// Markdown. floors: the full cache against itself, one row per change; the largest of their means is the
+// noise floor, and rows whose KL lies below it are marked as not told apart from the full cache.
 std::string kl_table(const std::vector<KlRow>& rows, const std::vector<KlRow>& floors);
 
 }  // namespace vase::eval

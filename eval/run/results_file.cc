@@ -73,7 +73,8 @@ bool is_config(const json& file) {
 
 }  // namespace
 
-uint64_t read_results(const std::string& path, const std::function<void(const ResultsLine&)>& on_line) {
+uint64_t read_results(const std::string& path, const std::function<void(const ResultsLine&)>& on_line,
+                      const char* advice) {
   std::ifstream in(path, std::ios::binary);
   if (!in || fs::is_directory(path)) throw Error(ErrorCode::kNotFound, "cannot read " + path);
   uint64_t offset = 0;
@@ -93,9 +94,7 @@ uint64_t read_results(const std::string& path, const std::function<void(const Re
   }
   if (bad > 0 && number > bad) {
     throw Error(ErrorCode::kCorrupt,
-                path + ":" + std::to_string(bad) +
-                    ": not valid JSON, and more lines follow: something else has written to this file; "
-                    "remove the line, and what it should hold is generated again");
+                path + ":" + std::to_string(bad) + ": not valid JSON, and more lines follow: " + advice);
   }
   return offset;
 }

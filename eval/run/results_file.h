@@ -19,10 +19,14 @@ struct ResultsLine {
   uint64_t offset = 0, bytes = 0;
 };
 
+inline constexpr const char* kMendResults =
+    "something else has written to this file; remove the line, and what it should hold is generated again";
+
 // Calls back for every whole line; returns the bytes that these take. What follows them is a torn last line:
 // one without an end, or one that is no JSON. Throws Error: kNotFound; kCorrupt with the line, for one that
-// is no JSON and not the last.
-uint64_t read_results(const std::string& path, const std::function<void(const ResultsLine&)>& on_line);
+// is no JSON and not the last. advice: the end of that message.
+uint64_t read_results(const std::string& path, const std::function<void(const ResultsLine&)>& on_line,
+                      const char* advice = kMendResults);
 
 // The content of a folder's config.json. Throws Error: kNotFound when the folder has none; kCorrupt.
 nlohmann::json read_config(const std::string& folder);

@@ -123,6 +123,8 @@ bool is_full(const Results& cell) { return cell[0]->item.policy == kFull; }
 
 }  // namespace
 
+int64_t ResultSet::expected() const { return config["items"].get<int64_t>(); }
+
 ResultSet read_result_set(const std::string& folder) {
   ResultSet set{.name = folder, .config = read_config(folder), .results = {}};
   read_results(folder + "/" + kResultsName,

@@ -18,6 +18,9 @@ struct ResultSet {
   std::string name;       // the folder
   nlohmann::json config;  // the content of its config.json
   std::vector<Result> results;
+
+  int64_t expected() const;  // texts that all shards together ask for
+  bool complete() const { return static_cast<int64_t>(results.size()) >= expected(); }
 };
 
 // Reads a folder that no run needs to have finished. Throws Error as read_config() and read_results() do.
@@ -64,8 +67,18 @@ std::vector<SummaryRow> summarise(std::span<const ResultSet> sets);
 // adds up.
 double busy_seconds(std::span<const Result* const> results);
 
+// A column of a table: its heading and what it says of a row.
+struct SummaryColumn {
+  const char* heading;
+  std::string (*text)(const SummaryRow& row);
+};
+// What a row is about; how right its texts are; how they fail and what they cost.
+std::span<const SummaryColumn> key_columns();
+std::span<const SummaryColumn> accuracy_columns();
+std::span<const SummaryColumn> cost_columns();
+
 nlohmann::json summary_json(const SummaryRow& row);
-// Markdown, with a legend.
+// All these columns in Markdown, with a legend.
 std::string summary_table(std::span<const SummaryRow> rows);
 
 }  // namespace vase::eval

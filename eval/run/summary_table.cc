@@ -1,6 +1,6 @@
-#include <cstdio>
 #include <set>
 
+#include "eval/number_text.h"
 #include "eval/run/summary.h"
 
 namespace vase::eval {
@@ -8,76 +8,99 @@ namespace {
 
 using nlohmann::json;
 
-std::string number(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-std::string percent(double share) { return number("%.1f", 100 * share); }
-
 // Of one problem the spread is not known.
 std::string pass_cell(const SummaryRow& row) {
-  return percent(row.pass) + (row.problems < 2 ? " ± ?" : " ± " + percent(row.pass_error));
+  return percent_text(row.pass) + (row.problems < 2 ? " ± ?" : " ± " + percent_text(row.pass_error));
 }
 
-std::string paired_cells(const SummaryRow& row) {
-  if (!row.paired) return " |  | ";
+std::string runs_cell(const SummaryRow& row) {
+  return row.runs > 1 ? percent_text(row.lowest) + " to " + percent_text(row.highest) : "";
+}
+
+std::string difference_cell(const SummaryRow& row) {
+  if (!row.paired) return "";
   const Paired& p = *row.paired;
-  const std::string ratios =
-      row.budget > 0 ? number("%.2f", p.item_ratio) + ", " + number("%.2f", p.mean_ratio) : "";
-  return number("%+.1f", 100 * p.difference) + " [" + number("%+.1f", 100 * p.interval.low) + ", " +
-         number("%+.1f", 100 * p.interval.high) + "] | " + number("%.2g", p.p) + " | " + ratios;
+  return number_text("%+.1f", 100 * p.difference) + " [" + number_text("%+.1f", 100 * p.interval.low) + ", " +
+         number_text("%+.1f", 100 * p.interval.high) + "]";
 }
 
-std::string table_row(const SummaryRow& r, bool with_set) {
-  std::string line = with_set ? "| " + r.set + " " : "";
-  line += "| " + r.task + " | " + r.policy + " | " + (r.budget > 0 ? std::to_string(r.budget) : "-") + " | " +
-          std::to_string(r.problems) + " | " + std::to_string(r.items) + " | " + pass_cell(r) + " | ";
-  line += (r.runs > 1 ? percent(r.lowest) + " to " + percent(r.highest) : std::string()) + " | " +
-          percent(r.strict) + " | ";
-  line += paired_cells(r) + " | " + percent(r.loop) + " | " + percent(r.garbage) + " | " +
-          percent(r.truncated) + " | " + percent(r.no_answer) + " | ";
-  line += (r.mean_tokens > 0 ? number("%.0f", r.mean_tokens) : std::string("?")) + " | " +
-          (r.tokens_per_s > 0 ? number("%.1f", r.tokens_per_s) : std::string("?")) + " | " +
-          (r.kv_bytes > 0 ? number("%.2f", static_cast<double>(r.kv_bytes) / 1048576) : std::string("?")) +
-          " |\n";
-  return line;
+std::string ratio_cell(const SummaryRow& row) {
+  if (!row.paired || row.budget == 0) return "";
+  return number_text("%.2f", row.paired->item_ratio) + ", " + number_text("%.2f", row.paired->mean_ratio);
 }
+
+std::string known(bool is_known, const char* format, double value) {
+  return is_known ? number_text(format, value) : "?";
+}
+
+constexpr SummaryColumn kKeys[] = {
+    {"task", [](const SummaryRow& r) { return r.task; }},
+    {"policy", [](const SummaryRow& r) { return r.policy; }},
+    {"budget",
+     [](const SummaryRow& r) { return r.budget > 0 ? std::to_string(r.budget) : std::string("-"); }},
+};
+
+constexpr SummaryColumn kAccuracy[] = {
+    {"problems", [](const SummaryRow& r) { return std::to_string(r.problems); }},
+    {"texts", [](const SummaryRow& r) { return std::to_string(r.items); }},
+    {"pass@1 ± SE", pass_cell},
+    {"runs", runs_cell},
+    {"strict", [](const SummaryRow& r) { return percent_text(r.strict); }},
+    {"against full [95 %]", difference_cell},
+    {"p", [](const SummaryRow& r) { return r.paired ? number_text("%.2g", r.paired->p) : std::string(); }},
+    {"budget/length", ratio_cell},
+};
+
+constexpr SummaryColumn kCosts[] = {
+    {"loop", [](const SummaryRow& r) { return percent_text(r.loop); }},
+    {"garbage", [](const SummaryRow& r) { return percent_text(r.garbage); }},
+    {"truncated", [](const SummaryRow& r) { return percent_text(r.truncated); }},
+    {"no answer", [](const SummaryRow& r) { return percent_text(r.no_answer); }},
+    {"tokens", [](const SummaryRow& r) { return known(r.mean_tokens > 0, "%.0f", r.mean_tokens); }},
+    {"tokens/s", [](const SummaryRow& r) { return known(r.tokens_per_s > 0, "%.1f", r.tokens_per_s); }},
+    {"KV MiB",
+     [](const SummaryRow& r) {
+       return known(r.kv_bytes > 0, "%.2f", static_cast<double>(r.kv_bytes) / 1048576);
+     }},
+};
 
 constexpr const char* kLegend =
     "\npass@1: mean over problems of the share of right texts ± standard error over problems, %; runs: the "
-    "worst and best single "
-    "run. strict: right and ended by the model. against full: difference on the same items with its 95 % "
-    "bootstrap interval over "
-    "problems, and p of the exact sign test. budget/length: the budget divided by the length of the full "
-    "cache's text, prompt "
-    "included; mean of the items' own ratios, then the ratio to their mean length. loop, garbage, truncated, "
-    "no answer: % of "
-    "texts. tokens: generated per text. KV: one sequence at its longest.\n";
+    "worst and best single run. strict: right and ended by the model. against full: difference on the same "
+    "items with its 95 % bootstrap interval over problems, and p of the exact sign test. budget/length: the "
+    "budget divided by the length of the full cache's text, prompt included; mean of the items' own ratios, "
+    "then the ratio to their mean length. loop, garbage, truncated, no answer: % of texts. tokens: generated "
+    "per text. KV: one sequence at its longest.\n";
+
+constexpr const char* kAlone = "± ?: one problem has no standard error; give several.\n";
 
 }  // namespace
+
+std::span<const SummaryColumn> key_columns() { return kKeys; }
+std::span<const SummaryColumn> accuracy_columns() { return kAccuracy; }
+std::span<const SummaryColumn> cost_columns() { return kCosts; }
 
 std::string summary_table(std::span<const SummaryRow> rows) {
   std::set<std::string> sets;
   for (const SummaryRow& row : rows) sets.insert(row.set);
   const bool with_set = sets.size() > 1;
-  std::string text = with_set ? "| folder " : "";
-  text +=
-      "| task | policy | budget | problems | texts | pass@1 ± SE | runs | strict | against full [95 %] | p | "
-      "budget/length | loop "
-      "| garbage | truncated | no answer | tokens | tokens/s | KV MiB |\n";
-  text += with_set ? "|---" : "";
-  for (int i = 0; i < 18; ++i) text += "|---";
-  text += "|\n";
+  std::string heading = with_set ? "| folder " : "", rule = with_set ? "|---" : "", body;
+  for (const auto columns : {key_columns(), accuracy_columns(), cost_columns()}) {
+    for (const SummaryColumn& column : columns) {
+      heading += std::string("| ") + column.heading + " ";
+      rule += "|---";
+    }
+  }
   bool alone = false;
   for (const SummaryRow& row : rows) {
-    text += table_row(row, with_set);
+    if (with_set) body += "| " + row.set + " ";
+    for (const auto columns : {key_columns(), accuracy_columns(), cost_columns()}) {
+      for (const SummaryColumn& column : columns) body += "| " + column.text(row) + " ";
+    }
+    body += "|\n";
     alone |= row.problems < 2;
   }
-  text += kLegend;
-  if (alone) text += "± ?: one problem has no standard error; give several.\n";
-  return text;
+  return heading + "|\n" + rule + "|\n" + body + kLegend + (alone ? kAlone : "");
 }
 
 json summary_json(const SummaryRow& r) {

@@ -1,0 +1,182 @@
+#include "eval/report/kl_lines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "eval/number_text.h"
+#include "eval/run/results_file.h"
+#include "eval/statistics.h"
+#include "vase/error.h"
+
+namespace vase::eval::report {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kLargest = 1e6;  // nats; no distribution over tokens comes near it
+constexpr const char* kForeign = "not a file that `vase eval kl --out` has written";
+
+[[noreturn]] void fail(const ResultsLine& line, const std::string& what) {
+  throw Error(ErrorCode::kCorrupt, line.where + ": " + what);
+}
+
+template <typename T>
+T field(const ResultsLine& line, const char* key) {
+  try {
+    return line.json.at(key).get<T>();
+  } catch (const json::exception&) {
+    const bool result = line.json.is_object() && line.json.contains("generated_tokens");
+    fail(line, result ? "a result of `vase eval run`; give its folder instead"
+                      : std::string("\"") + key + "\" is missing or of another kind; " + kForeign);
+  }
+}
+
+double number(const ResultsLine& line, const char* key, double most) {
+  const double value = field<double>(line, key);
+  if (value >= 0 && value <= most) return value;
+  fail(line, std::string("\"") + key + "\" is " + number_text("%g", value) + "; allowed: 0 to " +
+                 number_text("%g", most));
+}
+
+KlLine read_line(const ResultsLine& line) {
+  return {.model = field<std::string>(line, "model"),
+          .build = field<std::string>(line, "build"),
+          .policy = field<std::string>(line, "policy"),
+          .text = field<std::string>(line, "text"),
+          .budget = static_cast<int>(number(line, "budget", 1 << 30)),
+          .evict_seed = field<uint64_t>(line, "evict_seed"),
+          .tokens = static_cast<int64_t>(number(line, "tokens", 1 << 30)),
+          .positions = static_cast<int64_t>(number(line, "positions", 1 << 30)),
+          .kl_mean = number(line, "kl_mean", kLargest),
+          .kl_median = number(line, "kl_median", kLargest),
+          .kl_p99 = number(line, "kl_p99", kLargest),
+          .kl_max = number(line, "kl_max", kLargest),
+          .same_top = number(line, "same_top", 1),
+          .nll = number(line, "nll", kLargest),
+          .nll_full = number(line, "nll_full", kLargest)};
+}
+
+// Sums over the seeds of one text.
+struct Sums {
+  double kl = 0, same_top = 0, nll = 0, nll_full = 0, median = 0, p99 = 0;
+  double positions = 0, predicted = 0, lines = 0;
+
+  void add(const KlLine& line) {
+    const auto n = static_cast<double>(line.positions), next = n - 1;  // the last position has no next token
+    kl += n * line.kl_mean;
+    same_top += n * line.same_top;
+    nll += next * line.nll;
+    nll_full += next * line.nll_full;
+    median += line.kl_median;
+    p99 += line.kl_p99;
+    positions += n;
+    predicted += next;
+    ++lines;
+  }
+};
+
+KlSummary summarise_lines(const std::vector<const KlLine*>& lines) {
+  std::map<std::string, Sums> texts;
+  KlSummary s;
+  for (const KlLine* line : lines) {
+    if (line->positions == 0) continue;
+    texts[line->text].add(*line);
+    s.positions += line->positions;
+    s.max = std::max(s.max, line->kl_max);
+  }
+  std::vector<double> kl, same, nll, full, medians, p99s;
+  for (const auto& [name, sums] : texts) {
+    kl.push_back(sums.kl / sums.positions);
+    same.push_back(sums.same_top / sums.positions);
+    medians.push_back(sums.median / sums.lines);
+    p99s.push_back(sums.p99 / sums.lines);
+    if (sums.predicted == 0) continue;
+    nll.push_back(sums.nll / sums.predicted);
+    full.push_back(sums.nll_full / sums.predicted);
+  }
+  s.texts = static_cast<int>(kl.size());
+  s.kl = mean(kl);
+  s.kl_error = standard_error(kl);
+  s.median = mean(medians);
+  s.p99 = mean(p99s);
+  s.same_top = mean(same);
+  s.same_top_error = standard_error(same);
+  s.perplexity = std::exp(mean(nll));
+  s.perplexity_error = s.perplexity * standard_error(nll);
+  s.full_perplexity = std::exp(mean(full));
+  return s;
+}
+
+}  // namespace
+
+KlFile read_kl_file(const std::string& path) {
+  KlFile file{.name = path, .lines = {}};
+  const uint64_t whole = read_results(
+      path, [&](const ResultsLine& line) { file.lines.push_back(read_line(line)); }, kForeign);
+  if (file.lines.empty()) throw Error(ErrorCode::kCorrupt, path + " holds no line of `vase eval kl --out`");
+  std::error_code error;
+  const uint64_t bytes = std::filesystem::file_size(path, error);
+  file.torn = !error && bytes != whole;  // a pipe has no size
+  return file;
+}
+
+std::vector<KlFileRow> kl_rows(const KlFile& file) {
+  std::vector<KlFileRow> rows;
+  std::vector<std::vector<const KlLine*>> own;
+  for (const KlLine& line : file.lines) {
+    const auto same = std::ranges::find_if(rows, [&](const KlFileRow& row) {
+      return row.model == line.model && row.policy == line.policy && row.budget == line.budget;
+    });
+    const auto index = static_cast<size_t>(same - rows.begin());
+    if (same == rows.end()) {
+      rows.push_back({line.model, line.policy, line.budget, 0, {}});
+      own.emplace_back();
+    }
+    own[index].push_back(&line);
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::set<uint64_t> seeds;
+    for (const KlLine* line : own[i]) seeds.insert(line->evict_seed);
+    rows[i].seeds = seeds.size();
+    rows[i].summary = summarise_lines(own[i]);
+  }
+  return rows;
+}
+
+std::optional<double> noise_floor(std::span<const KlFileRow> rows, const std::string& model) {
+  std::optional<double> floor;
+  for (const KlFileRow& row : rows) {
+    if (row.budget == 0 && row.model == model) floor = std::max(floor.value_or(0), row.summary.kl);
+  }
+  return floor;
+}
+
+json kl_file_json(const KlFile& file) {
+  json rows = json::array();
+  for (const KlFileRow& row : kl_rows(file)) {
+    const KlSummary& s = row.summary;
+    const auto error = [&](double value) { return s.texts < 2 ? json(nullptr) : json(value); };
+    rows.push_back({{"model", row.model},
+                    {"policy", row.policy},
+                    {"budget", row.budget},
+                    {"seeds", row.seeds},
+                    {"texts", s.texts},
+                    {"positions", s.positions},
+                    {"kl_mean", s.kl},
+                    {"kl_error", error(s.kl_error)},
+                    {"kl_median", s.median},
+                    {"kl_p99", s.p99},
+                    {"kl_max", s.max},
+                    {"same_top", s.same_top},
+                    {"same_top_error", error(s.same_top_error)},
+                    {"perplexity", s.perplexity},
+                    {"perplexity_error", error(s.perplexity_error)},
+                    {"perplexity_full", s.full_perplexity}});
+  }
+  return {{"file", file.name}, {"torn", file.torn}, {"rows", rows}};
+}
+
+}  // namespace vase::eval::report

@@ -1,0 +1,152 @@
+#include <algorithm>
+
+#include "eval/number_text.h"
+#include "eval/report/names.h"
+#include "eval/report/sections.h"
+
+namespace vase::eval::report {
+namespace {
+
+constexpr const char* kTableNote =
+    "KL of the policy's next-token distribution from the full cache's, in nats, at the positions after the "
+    "first eviction (or behind the prompt, from the first that reads less than all). mean: over texts, with "
+    "the standard error over texts (?: one text has none). median and p99: means of the texts' own. "
+    "perplexity: of the given texts, in brackets the full cache's at the same positions. Rows without a "
+    "budget are the full cache against itself, with another chunk size or row type: the largest of them is "
+    "the noise floor. (*): not above the floor, so not told apart from the full cache; (?): the file holds "
+    "no noise floor.";
+
+constexpr const char* kHowToRead =
+    "each mark is one policy at one budget: how far its next-token distributions are from the full cache's "
+    "on the same text, with a bar of one standard error over texts up and down. Lower is better, and 0, "
+    "which a log axis does not have, is the full cache. What lies in the shaded part is not told apart from "
+    "it.";
+
+std::string with_error(const char* format, double value, double error, int texts) {
+  return number_text(format, value) + " ± " + (texts < 2 ? "?" : number_text(format, error));
+}
+
+// What is said behind a mean.
+std::string mark_of(const KlFileRow& row, std::optional<double> floor) {
+  if (row.budget == 0) return "";
+  if (!floor) return " (?)";
+  return row.summary.kl <= *floor ? " (*)" : "";
+}
+
+std::vector<std::string> cells_of(const KlFileRow& row, std::optional<double> floor) {
+  const KlSummary& s = row.summary;
+  const std::string budget = row.budget > 0 ? std::to_string(row.budget) : "-";
+  if (s.positions == 0)
+    return {row.policy, budget, "never evicted", "", "", "", "", "", std::to_string(row.seeds), "0", "0"};
+  return {row.policy,
+          budget,
+          with_error("%.4f", s.kl, s.kl_error, s.texts) + mark_of(row, floor),
+          number_text("%.4f", s.median),
+          number_text("%.3f", s.p99),
+          number_text("%.2f", s.max),
+          with_error("%.1f", 100 * s.same_top, 100 * s.same_top_error, s.texts),
+          with_error("%.3f", s.perplexity, s.perplexity_error, s.texts) + " (" +
+              number_text("%.3f", s.full_perplexity) + ")",
+          std::to_string(row.seeds),
+          std::to_string(s.texts),
+          std::to_string(s.positions)};
+}
+
+Table table_of(const KlFile& file, const std::vector<KlFileRow>& rows, const std::string& model,
+               const std::string& name) {
+  Table table{.title = file.name + ", " + name,
+              .columns = {"policy", "budget", "mean KL ± SE, nats", "median", "p99", "max",
+                          "same top token, %", "perplexity (full)", "seeds", "texts", "positions"},
+              .rows = {},
+              .note = kTableNote};
+  for (const KlFileRow& row : rows) {
+    if (row.model == model) table.rows.push_back(cells_of(row, noise_floor(rows, model)));
+  }
+  return table;
+}
+
+// Random controls, then the others in their order, as many as a figure has room for.
+std::vector<const KlSeries*> shown(const KlPanel& panel) {
+  std::vector<const KlSeries*> list;
+  for (const bool random : {true, false}) {
+    for (const KlSeries& series : panel.series) {
+      if (is_random(series.policy) == random && list.size() < kMostLines) list.push_back(&series);
+    }
+  }
+  return list;
+}
+
+// A log axis has no place for 0.
+bool has_place(const KlFileRow* row) { return row->summary.kl > 0; }
+
+LinePlot plot_of(const KlPanel& panel, const Material& material) {
+  LinePlot plot{.title = "KL against budget: " + model_title(material, panel.model),
+                .x = {},
+                .y = {},
+                .lines = {},
+                .floor = {},
+                .marks = {}};
+  std::vector<double> budgets;
+  double lowest = panel.floor.value_or(0) > 0 ? *panel.floor / 2 : 1, highest = 0;
+  for (const KlSeries* series : shown(panel)) {
+    PlotLine line{series->label, material.palette.of(series->label), {}};
+    for (const KlFileRow* row : series->rows) {
+      if (!has_place(row)) continue;
+      const double kl = row->summary.kl, error = row->summary.kl_error;
+      line.points.push_back(
+          {static_cast<double>(row->budget), kl, std::max(kl - error, kl / 10), kl + error});
+      lowest = std::min(lowest, line.points.back().low);
+      highest = std::max(highest, kl + error);
+      budgets.push_back(row->budget);
+    }
+    if (!line.points.empty()) plot.lines.push_back(std::move(line));
+  }
+  if (plot.lines.empty()) return plot;
+  plot.x = axis_at(budgets, "budget (tokens kept per layer and KV head)");
+  plot.y = log_axis(lowest, std::max(highest, lowest), "mean KL from the full cache, nats");
+  if (panel.floor.value_or(0) > 0) plot.floor = panel.floor;
+  return plot;
+}
+
+std::string words_about(const KlPanel& panel, size_t drawn) {
+  std::string words;
+  if (!panel.floor) words += " The files hold no noise floor, so small values may mean nothing.";
+  if (panel.floor && *panel.floor == 0)
+    words += " The noise floor is 0 here: every difference is the policy's.";
+  if (std::ranges::none_of(panel.series, is_random, &KlSeries::policy)) {
+    words +=
+        " No random policy was measured: without it nobody can tell what choosing adds over keeping any "
+        "tokens.";
+  }
+  if (!panel.same_texts) words += " The files are about different texts: compare lines of one file alone.";
+  if (panel.series.size() > drawn) {
+    words += " " + std::to_string(panel.series.size() - drawn) +
+             " more lines are in the tables alone: drawn are random policies and then the first as they were "
+             "asked for, where they are above 0.";
+  }
+  return words;
+}
+
+}  // namespace
+
+Section kl_section(const Material& material) {
+  Section section{"Divergence from the full cache", {}};
+  for (const KlPanel& panel : material.kl_panels) {
+    const LinePlot plot = plot_of(panel, material);
+    if (plot.lines.empty()) continue;
+    section.blocks.push_back(
+        Figure{plot.title, draw(plot), kHowToRead + words_about(panel, plot.lines.size())});
+  }
+  for (size_t f = 0; f < material.kl.size(); ++f) {
+    std::vector<std::string> done;
+    for (const KlFileRow& row : material.kl[f]) {
+      if (std::ranges::find(done, row.model) != done.end()) continue;
+      done.push_back(row.model);
+      section.blocks.push_back(
+          table_of(material.input.kl[f], material.kl[f], row.model, model_title(material, row.model)));
+    }
+  }
+  return section;
+}
+
+}  // namespace vase::eval::report
