@@ -26,9 +26,12 @@ constexpr int kColumn = 25, kDefaultCount = 10, kMostProblems = 1 << 20;
 
 const char* kind_name(AnswerKind kind) {
   switch (kind) {
-    case AnswerKind::kMath: return "math";
-    case AnswerKind::kChoice: return "choice";
-    case AnswerKind::kCode: return "code";
+    case AnswerKind::kMath:
+      return "math";
+    case AnswerKind::kChoice:
+      return "choice";
+    case AnswerKind::kCode:
+      return "code";
   }
   return "";
 }
@@ -36,8 +39,10 @@ const char* kind_name(AnswerKind kind) {
 std::string listed() {
   std::string files, made;
   for (const TaskInfo& t : eval::known_tasks()) {
-    if (t.procedural) made += paragraph(2, t.name, kColumn, t.summary + ". Settings: " + t.formats);
-    else files += paragraph(2, t.name, kColumn, t.summary);
+    if (t.procedural)
+      made += paragraph(2, t.name, kColumn, t.summary + ". Settings: " + t.formats);
+    else
+      files += paragraph(2, t.name, kColumn, t.summary);
   }
   return "Tasks that read a file (.jsonl, .json, .csv), as NAME=FILE:\n" + files +
          "\nTasks that make their problems, as NAME or NAME:setting=value,...:\n" + made +
@@ -83,7 +88,9 @@ int eval_tasks_command(const Arguments& arguments) {
     as_json ? print_json(listed_json(), 2) : write_output(listed());
     return kExitOk;
   }
-  if (!seed) throw Error(ErrorCode::kUsage, "--seed is '-1'; allowed: whole numbers from 0, so that the problems can be made again");
+  if (!seed)
+    throw Error(ErrorCode::kUsage,
+                "--seed is '-1'; allowed: whole numbers from 0, so that the problems can be made again");
   const Task task = eval::open_task(name, count > 0 ? count : kDefaultCount, *seed);
   const size_t most = count > 0 ? static_cast<size_t>(count) : task.problems.size();
   for (size_t i = 0; i < std::min(most, task.problems.size()); ++i) print_json(problem_json(task, task.problems[i]));

@@ -17,9 +17,7 @@ uint64_t Random::below(uint64_t count) {
   return draw % count;
 }
 
-int Random::between(int low, int high) {
-  return low + static_cast<int>(below(static_cast<uint64_t>(high - low) + 1));
-}
+int Random::between(int low, int high) { return low + static_cast<int>(below(static_cast<uint64_t>(high - low) + 1)); }
 
 uint64_t seed_from(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325u;

@@ -190,8 +190,9 @@ bool Parser::unit_ahead() const {
 // "cm^2", "miles per hour", "dollars/day". Nothing but a sign, a relation or the end may follow.
 void Parser::skip_units() {
   const auto is_word = [&](size_t ahead) {
-    const TokenType type = peek(ahead).type;
-    return type == TokenType::kText || type == TokenType::kWord || type == TokenType::kLetter;
+    const Token& token = peek(ahead);
+    const bool letter = token.type == TokenType::kLetter && (token.space || ahead > 0);  // "a day", "km/h"
+    return letter || token.type == TokenType::kText || token.type == TokenType::kWord;
   };
   for (;;) {
     if (is_word(0))

@@ -1,6 +1,6 @@
-// How sure a result is. One value per problem: its right answers as a share of its samples, or the difference of two such
-// shares (a policy's minus that of the full cache). Problems are what varies, so they are what is resampled and counted.
-// The standard error of a mean: eval/statistics.h.
+// How sure a result is. One value per problem: its right answers as a share of its samples, or the difference of two
+// such shares (a policy's minus that of the full cache). Problems are what varies, so they are what is resampled and
+// counted. The standard error of a mean: eval/statistics.h.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct Interval {
 // Mean over problems; 0 for none.
 double pass_at_1(std::span<const double> problems);
 
-// 95 % interval of the mean difference: percentile bootstrap over problems. {0, 0} without problems. The same seed gives
-// the same interval. Throws Error(kUsage) unless draws >= 1.
+// 95 % interval of the mean difference: percentile bootstrap over problems. {0, 0} without problems. The same seed
+// gives the same interval. Throws Error(kUsage) unless draws >= 1.
 Interval bootstrap_interval(std::span<const double> paired_differences, int draws, uint64_t seed);
 
 // Exact two-sided p-value that a problem is as likely to get better as to get worse; differences of zero are left out.

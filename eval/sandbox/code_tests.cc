@@ -22,7 +22,8 @@ CodeTest parse_test(const json& object, bool function) {
   if (!object.is_object()) fail("a test must be a JSON object");
   const std::string type = text_of(object, "testtype");
   if (type != (function ? "functional" : "stdin")) {
-    fail("\"testtype\" is \"" + type + "\"; expected \"stdin\", or \"functional\" with a \"func_name\" in \"metadata\"");
+    fail("\"testtype\" is \"" + type +
+         "\"; expected \"stdin\", or \"functional\" with a \"func_name\" in \"metadata\"");
   }
   return {text_of(object, "input"), text_of(object, "output")};
 }

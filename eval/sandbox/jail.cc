@@ -32,6 +32,11 @@ struct MountAttributes {
 };
 constexpr uint64_t kReadOnlyNoSuid = 1 | 2;
 
+// _exit(), which a sanitizer's library replaces with one that first writes what this process's streams still hold.
+[[noreturn]] void leave(int status) {
+  for (;;) syscall(SYS_exit_group, status);
+}
+
 class Jail {
  public:
   explicit Jail(const JailPlan& plan) : plan_(plan) {}
@@ -46,7 +51,7 @@ class Jail {
     set_descriptors();
     const pid_t program = start();
     report(JailStep::kEnded, wait_for(program));
-    _exit(0);  // as process 1 of its namespace: the kernel ends all that is left
+    leave(0);  // as process 1 of its namespace: the kernel ends all that is left
   }
 
  private:
@@ -58,7 +63,7 @@ class Jail {
   void check(bool good, JailStep step) const {
     if (good) return;
     report(step, errno);
-    _exit(1);
+    leave(1);
   }
 
   // The handlers of the process that this one is a copy of would act for it.
@@ -88,11 +93,13 @@ class Jail {
   void make_mounts() const {
     check(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, JailStep::kMounts);
     MountAttributes attributes{kReadOnlyNoSuid, 0, 0, 0};
-    check(syscall(SYS_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, &attributes, sizeof attributes) == 0, JailStep::kMounts);
+    check(syscall(SYS_mount_setattr, AT_FDCWD, "/", AT_RECURSIVE, &attributes, sizeof attributes) == 0,
+          JailStep::kMounts);
     check(mount("tmpfs", kFolder, "tmpfs", kPlain, plan_.folder_options) == 0, JailStep::kMounts);
     for (const char* folder : kHidden) check(hide(folder) || errno == ENOENT, JailStep::kMounts);
     // Its own processes; where a container forbids that, none.
-    check(mount("proc", "/proc", "proc", kPlain | MS_NOEXEC | MS_RDONLY, nullptr) == 0 || hide("/proc"), JailStep::kMounts);
+    check(mount("proc", "/proc", "proc", kPlain | MS_NOEXEC | MS_RDONLY, nullptr) == 0 || hide("/proc"),
+          JailStep::kMounts);
   }
 
   static bool hide(const char* folder) {
@@ -114,7 +121,8 @@ class Jail {
   }
 
   void set_descriptors() const {
-    check(dup2(plan_.input, 0) == 0 && dup2(plan_.output, 1) == 1 && dup2(plan_.errors, 2) == 2, JailStep::kDescriptors);
+    check(dup2(plan_.input, 0) == 0 && dup2(plan_.output, 1) == 1 && dup2(plan_.errors, 2) == 2,
+          JailStep::kDescriptors);
     check(syscall(SYS_close_range, 3u, ~0u, kCloseOnExec) == 0, JailStep::kDescriptors);
   }
 
@@ -130,11 +138,12 @@ class Jail {
     check(setsid() >= 0, JailStep::kStart);
     set_limits();
     check(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, JailStep::kFilter);
-    const sock_fprog filter{static_cast<unsigned short>(plan_.filter.size()), const_cast<sock_filter*>(plan_.filter.data())};
+    const sock_fprog filter{static_cast<unsigned short>(plan_.filter.size()),
+                            const_cast<sock_filter*>(plan_.filter.data())};
     check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0, JailStep::kFilter);
     execve(plan_.arguments[0], const_cast<char* const*>(plan_.arguments), const_cast<char* const*>(plan_.environment));
     report(JailStep::kProgram, errno);
-    _exit(1);
+    leave(1);
   }
 
   void set_limits() const {
@@ -161,7 +170,7 @@ class Jail {
     int status = 0;
     for (pid_t ended = 0; ended != program;) {
       ended = waitpid(-1, &status, 0);
-      if (ended < 0 && errno != EINTR) _exit(1);
+      if (ended < 0 && errno != EINTR) leave(1);
     }
     return status;
   }

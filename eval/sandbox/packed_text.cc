@@ -55,7 +55,8 @@ struct Inflater {
 std::string inflated(const std::string& bytes) {
   Inflater inflater;
   z_stream& stream = inflater.stream;
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib's interface; it does not write there
+  stream.next_in =
+      reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib's interface; it does not write there
   stream.avail_in = static_cast<uInt>(bytes.size());
   std::string text;
   std::array<char, 1 << 16> part;
@@ -97,12 +98,22 @@ class TextPickle {
   // What frames the text or remembers it, and changes nothing: PROTO, FRAME, MEMOIZE, BINPUT, LONG_BINPUT.
   void skip(char code) {
     switch (code) {
-      case '\x80': take(1); break;
-      case '\x95': take(8); break;
-      case '\x94': break;
-      case 'q': take(1); break;
-      case 'r': take(4); break;
-      default: fail("a pickle of something other than a text; it is not run");
+      case '\x80':
+        take(1);
+        break;
+      case '\x95':
+        take(8);
+        break;
+      case '\x94':
+        break;
+      case 'q':
+        take(1);
+        break;
+      case 'r':
+        take(4);
+        break;
+      default:
+        fail("a pickle of something other than a text; it is not run");
     }
   }
 

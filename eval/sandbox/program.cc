@@ -72,10 +72,14 @@ ProgramGrade grade_run(const ProgramRun& run, const CodeTest& test, bool functio
 
 std::string_view verdict_name(ProgramVerdict verdict) {
   switch (verdict) {
-    case ProgramVerdict::kRight: return "right";
-    case ProgramVerdict::kWrongOutput: return "wrong output";
-    case ProgramVerdict::kFailed: return "failed";
-    case ProgramVerdict::kTimeout: return "timeout";
+    case ProgramVerdict::kRight:
+      return "right";
+    case ProgramVerdict::kWrongOutput:
+      return "wrong output";
+    case ProgramVerdict::kFailed:
+      return "failed";
+    case ProgramVerdict::kTimeout:
+      return "timeout";
   }
   return "";
 }

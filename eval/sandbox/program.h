@@ -1,4 +1,5 @@
-// Grading programs: run on the tests of a problem, outputs compared. extract_answer() finds the program in a completion.
+// Grading programs: run on the tests of a problem, outputs compared. extract_answer() finds the program in a
+// completion.
 #pragma once
 
 #include <string>
@@ -18,12 +19,13 @@ struct ProgramGrade {
   std::string reason;    // for people, one line: of a program that failed the end of what it wrote to standard error
 };
 
-// Runs the tests in order until one does not pass. As in LiveCodeBench the usual modules are imported before a program, and a
-// result may be a tuple where a list is expected. A program that ends with another status than 0 has failed.
+// Runs the tests in order until one does not pass. As in LiveCodeBench the usual modules are imported before a program,
+// and a result may be a tuple where a list is expected. A program that ends with another status than 0 has failed.
 // Throws Error(kResource) when the machine is short of something.
 ProgramGrade grade_program(const Sandbox& sandbox, const std::string& program, const CodeTests& tests);
 
-// Line by line, without the white space around the text and each line. Lines of numbers are equal when their numbers are
+// Line by line, without the white space around the text and each line. Lines of numbers are equal when their numbers
+// are
 // ("1.0 2" and "1.00 2"), exactly, however many digits they have.
 bool same_output(std::string_view given, std::string_view expected);
 

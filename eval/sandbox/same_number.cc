@@ -57,7 +57,8 @@ std::optional<Decimal> parse(std::string_view text) {
   }
   if (number.digits.empty()) return std::nullopt;
   if (at < text.size()) {
-    const std::optional<int64_t> exponent = text[at] == 'e' || text[at] == 'E' ? parse_exponent(text.substr(at + 1)) : std::nullopt;
+    const std::optional<int64_t> exponent =
+        text[at] == 'e' || text[at] == 'E' ? parse_exponent(text.substr(at + 1)) : std::nullopt;
     if (!exponent) return std::nullopt;
     number.exponent += *exponent;
   }

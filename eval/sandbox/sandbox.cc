@@ -30,18 +30,25 @@ constexpr unsigned kNobody = 65534;
 constexpr size_t kErrorTail = 2000;
 constexpr const char* kInterpreters[] = {"/usr/local/bin/python3", "/usr/bin/python3", "/bin/python3"};
 // Nothing of the user's environment; libraries for arrays take one thread.
-constexpr const char* kEnvironment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8",
-                                        "PYTHONHASHSEED=0", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", nullptr};
+constexpr const char* kEnvironment[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
+                                        "HOME=/tmp",
+                                        "TMPDIR=/tmp",
+                                        "LANG=C.UTF-8",
+                                        "PYTHONHASHSEED=0",
+                                        "OMP_NUM_THREADS=1",
+                                        "OPENBLAS_NUM_THREADS=1",
+                                        nullptr};
 
 [[noreturn]] void fail_short(const std::string& what) {
   throw Error(ErrorCode::kResource, "the sandbox cannot " + what + ": " + std::strerror(errno));
 }
 
 [[noreturn]] void fail_unsupported(const std::string& what) {
-  throw Error(ErrorCode::kUnsupported,
-              "this machine cannot run code safely: " + what +
-                  ". It takes Linux 5.14 or later on x86-64 or 64-bit ARM, where this user may make user namespaces (in a "
-                  "container often not); else leave out --run-code");
+  throw Error(
+      ErrorCode::kUnsupported,
+      "this machine cannot run code safely: " + what +
+          ". It takes Linux 5.14 or later on x86-64 or 64-bit ARM, where this user may make user namespaces (in a "
+          "container often not); else leave out --run-code");
 }
 
 // The jail gives 0 to 9 a meaning of its own.
@@ -54,7 +61,8 @@ Descriptor above_standard(int number, const char* what) {
 }
 
 Descriptor memory_file(const char* name) {
-  return above_standard(static_cast<int>(syscall(SYS_memfd_create, name, MFD_CLOEXEC | MFD_ALLOW_SEALING)), "hold a file in memory");
+  return above_standard(static_cast<int>(syscall(SYS_memfd_create, name, MFD_CLOEXEC | MFD_ALLOW_SEALING)),
+                        "hold a file in memory");
 }
 
 // A regular file, as `< input` gives: some programs ask for its size. The program cannot change it.
@@ -145,16 +153,26 @@ class Child {
 
 const char* step_text(JailStep step) {
   switch (step) {
-    case JailStep::kUser: return "the user cannot be changed";
-    case JailStep::kParent: return "its process cannot be bound to this one";
-    case JailStep::kMounts: return "its file system cannot be made";
-    case JailStep::kFiles: return "its files cannot be written";
-    case JailStep::kDescriptors: return "its files cannot be handed over";
-    case JailStep::kStart: return "its process cannot be started";
-    case JailStep::kLimits: return "its limits cannot be set";
-    case JailStep::kFilter: return "its system calls cannot be filtered";
-    case JailStep::kProgram: return "the interpreter cannot be run by everybody";
-    case JailStep::kEnded: break;
+    case JailStep::kUser:
+      return "the user cannot be changed";
+    case JailStep::kParent:
+      return "its process cannot be bound to this one";
+    case JailStep::kMounts:
+      return "its file system cannot be made";
+    case JailStep::kFiles:
+      return "its files cannot be written";
+    case JailStep::kDescriptors:
+      return "its files cannot be handed over";
+    case JailStep::kStart:
+      return "its process cannot be started";
+    case JailStep::kLimits:
+      return "its limits cannot be set";
+    case JailStep::kFilter:
+      return "its system calls cannot be filtered";
+    case JailStep::kProgram:
+      return "the interpreter cannot be run by everybody";
+    case JailStep::kEnded:
+      break;
   }
   return "it failed";
 }
@@ -215,7 +233,9 @@ Sandbox::Sandbox(const SandboxLimits& limits, const std::string& python)
 void Sandbox::try_out() const {
   const ProgramRun tried = run({{"program.py", "print(input())"}}, "ready\n");
   if (tried.end == RunEnd::kExited && tried.code == 0 && tried.output == "ready\n") return;
-  const std::string told = tried.end == RunEnd::kTimeout ? "it took too long" : tried.errors.substr(0, tried.errors.find('\n'));
+  const std::string told = tried.end == RunEnd::kTimeout   ? "it took too long"
+                           : tried.end == RunEnd::kKilled ? "killed by signal " + std::to_string(tried.code)
+                                                          : tried.errors.substr(0, tried.errors.find('\n'));
   throw Error(ErrorCode::kUnsupported, python_ + " does not run within the limits of the sandbox (" + told +
                                            "); allow it more, or give another interpreter");
 }
@@ -227,9 +247,22 @@ ProgramRun Sandbox::run(const std::vector<ProgramFile>& files, std::string_view 
   for (const ProgramFile& file : files) views.push_back({file.name.c_str(), file.text.data(), file.text.size()});
   const Descriptor in = input_file(input), out = memory_file("output"), errors = memory_file("errors");
   Pipe report, go;
-  const JailPlan plan = {arguments, kEnvironment, views, folder.c_str(), filter_, limits_.memory_bytes, limits_.file_bytes,
-                         limits_.milliseconds / 1000 + 2, limits_.threads, geteuid() == 0, in.get(), out.get(), errors.get(),
-                         report.write.get(), go.read.get(), go.write.get()};
+  const JailPlan plan = {arguments,
+                         kEnvironment,
+                         views,
+                         folder.c_str(),
+                         filter_,
+                         limits_.memory_bytes,
+                         limits_.file_bytes,
+                         limits_.milliseconds / 1000 + 2,
+                         limits_.threads,
+                         geteuid() == 0,
+                         in.get(),
+                         out.get(),
+                         errors.get(),
+                         report.write.get(),
+                         go.read.get(),
+                         go.write.get()};
   ProgramRun run;
   {
     const Child child(plan);

@@ -22,11 +22,30 @@ constexpr uint32_t kMachine = 0;
 
 constexpr uint32_t kForbidden[] = {
 #ifdef SYS_fork
-    SYS_fork, SYS_vfork,
+    SYS_fork,
+    SYS_vfork,
 #endif
-    SYS_socket, SYS_memfd_create, SYS_shmget, SYS_msgget, SYS_semget, SYS_ptrace, SYS_process_vm_readv,
-    SYS_process_vm_writev, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns, SYS_bpf,
-    SYS_perf_event_open, SYS_userfaultfd, SYS_io_uring_setup, SYS_keyctl, SYS_add_key, SYS_request_key,
+    SYS_socket,
+    SYS_memfd_create,
+    SYS_shmget,
+    SYS_msgget,
+    SYS_semget,
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    SYS_unshare,
+    SYS_setns,
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_userfaultfd,
+    SYS_io_uring_setup,
+    SYS_keyctl,
+    SYS_add_key,
+    SYS_request_key,
     SYS_open_by_handle_at};
 
 constexpr uint32_t kX32Calls = 0x40000000;  // on x86-64 a second table of calls begins here
@@ -43,9 +62,10 @@ sock_filter refuse(int error) { return end(SECCOMP_RET_ERRNO | static_cast<uint3
 std::vector<sock_filter> syscall_filter() {
   if (kMachine == 0) return {};
   std::vector<sock_filter> filter = {
-      load(offsetof(seccomp_data, arch)),   jump(BPF_JEQ, kMachine, 1, 0), end(SECCOMP_RET_KILL_PROCESS),
-      load(offsetof(seccomp_data, nr)),     jump(BPF_JGE, kX32Calls, 0, 1), end(SECCOMP_RET_KILL_PROCESS),
-      jump(BPF_JEQ, SYS_clone3, 0, 1),      refuse(ENOSYS),  // its flags lie in memory; the C library then uses clone
+      load(offsetof(seccomp_data, arch)), jump(BPF_JEQ, kMachine, 1, 0),
+      end(SECCOMP_RET_KILL_PROCESS),      load(offsetof(seccomp_data, nr)),
+      jump(BPF_JGE, kX32Calls, 0, 1),     end(SECCOMP_RET_KILL_PROCESS),
+      jump(BPF_JEQ, SYS_clone3, 0, 1),    refuse(ENOSYS),  // its flags lie in memory; the C library then uses clone
   };
   for (const uint32_t call : kForbidden) {
     filter.push_back(jump(BPF_JEQ, call, 0, 1));

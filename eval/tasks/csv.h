@@ -12,8 +12,8 @@ struct CsvRow {
   size_t line;  // where the row begins, from 1
 };
 
-// Empty lines are skipped. `name` is the file's, for messages. Throws Error(kCorrupt) with the line: a quote that is not
-// closed, text behind a closing quote.
+// Empty lines are skipped. `name` is the file's, for messages. Throws Error(kCorrupt) with the line: a quote that is
+// not closed, text behind a closing quote.
 std::vector<CsvRow> parse_csv(std::string_view text, const std::string& name);
 
 }  // namespace vase::eval

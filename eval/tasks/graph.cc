@@ -1,5 +1,5 @@
-// graph: a breadth-first search written out. Which node comes next, which ones are new and where each was found stands in
-// earlier lines of the generated text, and the way back from the target leads through all of it.
+// graph: a breadth-first search written out. Which node comes next, which ones are new and where each was found stands
+// in earlier lines of the generated text, and the way back from the target leads through all of it.
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -60,8 +60,8 @@ std::string listed(const Graph& graph, const std::vector<int>& nodes) {
 }
 
 struct Search {
-  std::vector<int> found;   // in the order in which they are found; the last is found last
-  std::vector<int> parent;  // -1: not found, or the start
+  std::vector<int> found;          // in the order in which they are found; the last is found last
+  std::vector<int> parent;         // -1: not found, or the start
   std::vector<std::string> lines;  // one for every node that is taken
 };
 
@@ -88,8 +88,8 @@ int walk_back(const Graph& graph, const Search& s, int target, std::string& line
   for (int node = target; s.parent[node] >= 0; node = s.parent[node]) {
     const int before = sum, parent = s.parent[node];
     sum += graph.label[parent];
-    lines += "\nBack: " + graph.name(node) + " comes from " + graph.name(parent) + ", " + std::to_string(before) + " + " +
-             graph.name(parent) + " = " + std::to_string(sum);
+    lines += "\nBack: " + graph.name(node) + " comes from " + graph.name(parent) + ", " + std::to_string(before) +
+             " + " + graph.name(parent) + " = " + std::to_string(sum);
   }
   return sum;
 }
@@ -116,10 +116,13 @@ Problem make(const Settings& settings, Random& random) {
   problem.problem =
       "A graph, every node with its neighbors:" + neighbour_list(graph) + "\nSearch it breadth-first from node " +
       graph.name(start) + " until node " + graph.name(target) +
-      " is found: take the nodes in the order in which they were found, each once, and write which of its neighbors are new, "
-      "in the order of its list. A node is new when no earlier line has found it and it is not the start. The first line is:\n" +
+      " is found: take the nodes in the order in which they were found, each once, and write which of its neighbors "
+      "are new, "
+      "in the order of its list. A node is new when no earlier line has found it and it is not the start. The first "
+      "line is:\n" +
       s.lines[0] + "\nThen go back from node " + graph.name(target) + " to node " + graph.name(start) +
-      ", always to the node whose line found it, and add up the numbers of the nodes on this way, both ends included, in lines of "
+      ", always to the node whose line found it, and add up the numbers of the nodes on this way, both ends included, "
+      "in lines of "
       "this form:\nBack: 9 comes from 20, 9 + 20 = 29\nBack: 20 comes from 12, 29 + 12 = 41\nWhat is the sum?";
   problem.worked = lines + back + worked_end(problem.answer);
   return problem;

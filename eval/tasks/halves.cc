@@ -1,5 +1,5 @@
-// halves: x(n) = x(n-1) + x(n/2). The prompt is short: all that is needed later stands in the generated text alone, and it
-// lies further back with every line.
+// halves: x(n) = x(n-1) + x(n/2). The prompt is short: all that is needed later stands in the generated text alone, and
+// it lies further back with every line.
 #include <string>
 #include <vector>
 
@@ -27,11 +27,12 @@ Problem make(const Settings& settings, Random& random) {
   }
   const std::string last = std::to_string(steps), answer = std::to_string(values.back());
   Problem problem;
-  problem.problem = start_text(values[0], values[1]) +
-                    " Every further value is the sum of the one before it and of the one with half its number, rounded down: "
-                    "x8 = x7 + x4 and x9 = x8 + x4. " +
-                    keep_text(digits) + "\nWrite one line for every value, from x3 to x" + last + ". The first lines are:\n" +
-                    example + "What is x" + last + "?";
+  problem.problem =
+      start_text(values[0], values[1]) +
+      " Every further value is the sum of the one before it and of the one with half its number, rounded down: "
+      "x8 = x7 + x4 and x9 = x8 + x4. " +
+      keep_text(digits) + "\nWrite one line for every value, from x3 to x" + last + ". The first lines are:\n" +
+      example + "What is x" + last + "?";
   problem.answer = answer;
   problem.worked = lines + worked_end(answer);
   return problem;
@@ -39,6 +40,7 @@ Problem make(const Settings& settings, Random& random) {
 
 }  // namespace
 
-const Procedure kHalves = {"halves", "a recurrence that reaches back to half its index; a short prompt", kSettings, make};
+const Procedure kHalves = {"halves", "a recurrence that reaches back to half its index; a short prompt", kSettings,
+                           make};
 
 }  // namespace vase::eval

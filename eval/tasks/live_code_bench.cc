@@ -8,7 +8,8 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kReadsInput =
-    "Write a Python program that solves this. It reads the input from standard input and writes the answer to standard output. "
+    "Write a Python program that solves this. It reads the input from standard input and writes the answer to standard "
+    "output. "
     "Give the whole program in one block:\n```python\n# your program\n```";
 constexpr const char* kFillsIn =
     "Solve this in Python by completing the code below. Give the whole code in one block:\n```python\n";

@@ -28,9 +28,11 @@ std::vector<std::string> split_at_commas(std::string_view text) {
 }
 
 const Setting& find_setting(const Procedure& procedure, const std::string& name) {
-  const auto found = std::ranges::find(procedure.settings, name, [](const Setting& s) { return std::string_view(s.name); });
+  const auto found =
+      std::ranges::find(procedure.settings, name, [](const Setting& s) { return std::string_view(s.name); });
   if (found == procedure.settings.end()) {
-    fail("the task " + std::string(procedure.name) + " has no setting '" + name + "'; there are: " + settings_text(procedure));
+    fail("the task " + std::string(procedure.name) + " has no setting '" + name +
+         "'; there are: " + settings_text(procedure));
   }
   return *found;
 }
@@ -57,8 +59,8 @@ const Procedure* find_procedure(std::string_view name) {
 std::string settings_text(const Procedure& procedure) {
   std::string text;
   for (const Setting& s : procedure.settings) {
-    text += (text.empty() ? "" : ", ") + std::string(s.name) + "=" + std::to_string(s.fallback) + " (" + s.summary + "; " +
-            range_text(s) + ")";
+    text += (text.empty() ? "" : ", ") + std::string(s.name) + "=" + std::to_string(s.fallback) + " (" + s.summary +
+            "; " + range_text(s) + ")";
   }
   return text;
 }
@@ -66,7 +68,8 @@ std::string settings_text(const Procedure& procedure) {
 Settings parse_settings(const Procedure& procedure, const std::string& spec) {
   Settings settings;
   const size_t colon = spec.find(':');
-  const std::string_view given = colon == std::string::npos ? std::string_view() : std::string_view(spec).substr(colon + 1);
+  const std::string_view given =
+      colon == std::string::npos ? std::string_view() : std::string_view(spec).substr(colon + 1);
   for (const std::string& part : colon == std::string::npos ? std::vector<std::string>() : split_at_commas(given)) {
     const size_t equals = std::min(part.find('='), part.size());
     const Setting& setting = find_setting(procedure, part.substr(0, equals));

@@ -35,7 +35,8 @@ extern const Procedure kChain, kHalves, kState, kGraph;
 
 // What follows every problem: a small model must be told to write the steps out, or it guesses or writes a program.
 constexpr const char* kProcedureInstruction =
-    "\nDo not write a program and do not leave out steps: write down every line, in the form shown. After the last line put "
+    "\nDo not write a program and do not leave out steps: write down every line, in the form shown. After the last "
+    "line put "
     "the final answer within \\boxed{}.";
 
 std::span<const Procedure* const> procedures();

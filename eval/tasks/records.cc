@@ -45,7 +45,8 @@ std::string read_rest(std::ifstream& in) { return {std::istreambuf_iterator<char
 
 void use_object(json object, std::string where, size_t number, const Use& use) {
   if (object.is_discarded()) corrupt(where, "not valid JSON; write one object per line, in UTF-8");
-  if (!object.is_object()) corrupt(where, "not a JSON object; a record looks like {\"id\": ..., \"problem\": ..., \"answer\": ...}");
+  if (!object.is_object())
+    corrupt(where, "not a JSON object; a record looks like {\"id\": ..., \"problem\": ..., \"answer\": ...}");
   use({std::move(object), std::move(where), number});
 }
 
@@ -72,8 +73,10 @@ void read_json(std::ifstream& in, const std::string& path, const Use& use) {
   const bool list = (in >> std::ws).peek() == '[';
   in.clear();
   in.seekg(start);  // lines are counted from the first
-  if (list) read_list(in, path, use);
-  else read_lines(in, path, use);
+  if (list)
+    read_list(in, path, use);
+  else
+    read_lines(in, path, use);
 }
 
 // The parser of JSON refuses what is not UTF-8; cells of a table have not gone through it.
@@ -93,7 +96,8 @@ void read_table(std::ifstream& in, const std::string& path, const Use& use) {
     const std::vector<std::string>&names = rows[0].cells, &cells = rows[r].cells;
     const std::string where = path + ":" + std::to_string(rows[r].line);
     if (cells.size() != names.size()) {
-      corrupt(where, std::to_string(cells.size()) + " cells, but the first row names " + std::to_string(names.size()) + " columns");
+      corrupt(where, std::to_string(cells.size()) + " cells, but the first row names " + std::to_string(names.size()) +
+                         " columns");
     }
     json object = json::object();
     for (size_t c = 0; c < cells.size(); ++c) object[names[c]] = text_of_cell(cells[c], where);
@@ -113,16 +117,20 @@ void read_records(const std::string& path, const Use& use) {
   const std::string extension = extension_of(path);
   if (extension == ".parquet") {
     throw Error(ErrorCode::kUnsupported,
-                path + ": Parquet is not read; convert it: python3 -c \"import pandas; pandas.read_parquet('FILE.parquet')"
-                       ".to_json('FILE.jsonl', orient='records', lines=True)\"");
+                path +
+                    ": Parquet is not read; convert it: python3 -c \"import pandas; pandas.read_parquet('FILE.parquet')"
+                    ".to_json('FILE.jsonl', orient='records', lines=True)\"");
   }
   if (extension != ".jsonl" && extension != ".ndjson" && extension != ".json" && extension != ".csv") {
     throw Error(ErrorCode::kUsage, "the data file " + path + " has an unknown ending; allowed: .jsonl, .json, .csv");
   }
   std::ifstream in = open_file(path);
-  if (extension == ".csv") read_table(in, path, use);
-  else if (extension == ".json") read_json(in, path, use);
-  else read_lines(in, path, use);
+  if (extension == ".csv")
+    read_table(in, path, use);
+  else if (extension == ".json")
+    read_json(in, path, use);
+  else
+    read_lines(in, path, use);
 }
 
 void fail_record(const Record& record, const std::string& what) { corrupt(record.where, what); }

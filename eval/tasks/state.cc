@@ -1,5 +1,5 @@
-// state: boxes exchange their cards, and only what changed is written down. Of a box that was left alone for long, the card
-// stands far back in the generated text, among many that it held before.
+// state: boxes exchange their cards, and only what changed is written down. Of a box that was left alone for long, the
+// card stands far back in the generated text, among many that it held before.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -11,9 +11,9 @@
 namespace vase::eval {
 namespace {
 
-constexpr std::array<const char*, 20> kNames = {"red",   "blue", "green",  "yellow", "black", "white", "brown",
-                                                "pink",  "gray", "orange", "purple", "gold",  "silver", "olive",
-                                                "navy",  "lime", "cream",  "rose",   "amber", "coral"};
+constexpr std::array<const char*, 20> kNames = {"red",  "blue", "green",  "yellow", "black", "white",  "brown",
+                                                "pink", "gray", "orange", "purple", "gold",  "silver", "olive",
+                                                "navy", "lime", "cream",  "rose",   "amber", "coral"};
 
 constexpr Setting kSettings[] = {
     {"boxes", 10, 3, static_cast<int>(kNames.size()), "boxes with a card each"},
@@ -44,7 +44,7 @@ std::pair<int, int> choose_two(const Boxes& boxes, Random& random) {
   const int count = static_cast<int>(boxes.cards.size());
   std::vector<int> order(count);
   for (int i = 0; i < count; ++i) order[i] = i;
-  std::ranges::stable_sort(order, {}, [&](int box) { return boxes.changed[box]; });
+  std::ranges::sort(order, {}, [&](int box) { return std::pair(boxes.changed[box], box); });
   const size_t first = random.below((count + 1) / 2);
   size_t second = random.below(count - 1);
   if (second >= first) ++second;
@@ -78,16 +78,17 @@ Problem make(const Settings& settings, Random& random) {
   const int asked = box_to_ask(boxes);
   Problem problem;
   problem.answer = std::to_string(boxes.cards[asked]);
-  problem.problem = "Every box holds one card: " + start + ". Then two boxes at a time exchange their cards:" + exchanges +
-                    "\nWrite one line for every exchange, with the cards that its two boxes hold after it. The first line is:\n" +
-                    first + "\nWhich card is in the " + kNames[asked] + " box in the end?";
+  problem.problem =
+      "Every box holds one card: " + start + ". Then two boxes at a time exchange their cards:" + exchanges +
+      "\nWrite one line for every exchange, with the cards that its two boxes hold after it. The first line is:\n" +
+      first + "\nWhich card is in the " + kNames[asked] + " box in the end?";
   problem.worked = lines + worked_end(problem.answer);
   return problem;
 }
 
 }  // namespace
 
-const Procedure kState = {"state", "cards that change their boxes; what a box holds was written many lines ago", kSettings,
-                          make};
+const Procedure kState = {"state", "cards that change their boxes; what a box holds was written many lines ago",
+                          kSettings, make};
 
 }  // namespace vase::eval

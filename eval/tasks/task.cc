@@ -32,7 +32,8 @@ std::optional<Problem> every(const Record& record) {
 }
 
 constexpr FileTask kFileTasks[] = {
-    {"gsm8k", "school arithmetic: GSM8K (test.jsonl of openai/gsm8k)", kBoxedShort, AnswerKind::kMath, every<read_gsm8k>},
+    {"gsm8k", "school arithmetic: GSM8K (test.jsonl of openai/gsm8k)", kBoxedShort, AnswerKind::kMath,
+     every<read_gsm8k>},
     {"math-500", "competition mathematics: MATH-500 (test.jsonl of HuggingFaceH4/MATH-500)", kBoxed, AnswerKind::kMath,
      every<read_competition>},
     {"aime24", "AIME 2024, e.g. of math-ai/aime24 or HuggingFaceH4/aime_2024", kBoxed, AnswerKind::kMath,
@@ -59,7 +60,8 @@ const FileTask& find_file_task(const std::string& name) {
   const auto* const task = std::ranges::find(kFileTasks, name, &FileTask::name);
   if (task != std::end(kFileTasks)) return *task;
   if (is_procedural(name)) {
-    throw Error(ErrorCode::kUsage, "the task " + name + " makes its problems and reads no file; leave out what stands behind it");
+    throw Error(ErrorCode::kUsage,
+                "the task " + name + " makes its problems and reads no file; leave out what stands behind it");
   }
   fail_unknown_task(name);
 }
@@ -100,7 +102,8 @@ Task make_task(const std::string& spec, int count, uint64_t seed) {
   const std::string name = spec.substr(0, spec.find(':'));
   const Procedure* procedure = find_procedure(name);
   if (!procedure) fail_unknown_task(name);
-  if (count < 1) throw Error(ErrorCode::kUsage, std::to_string(count) + " problems of " + name + "; allowed: 1 or more");
+  if (count < 1)
+    throw Error(ErrorCode::kUsage, std::to_string(count) + " problems of " + name + "; allowed: 1 or more");
   const Settings settings = parse_settings(*procedure, spec);
   Task task = {canonical_spec(*procedure, settings), kProcedureInstruction, AnswerKind::kMath, {}};
   for (int i = 0; i < count; ++i) {

@@ -19,7 +19,8 @@ struct Problem {
 };
 
 struct Task {
-  std::string name;         // "gsm8k", "jsonl", ...; a procedural task with all its settings: "chain:steps=40,back=20,digits=2"
+  std::string
+      name;  // "gsm8k", "jsonl", ...; a procedural task with all its settings: "chain:steps=40,back=20,digits=2"
   std::string instruction;  // appended to the problem as it stands, white space included
   AnswerKind kind;
   std::vector<Problem> problems;
@@ -37,10 +38,10 @@ struct TaskInfo {
 // All tasks: those that read a file, then the procedural ones.
 std::vector<TaskInfo> known_tasks();
 
-// Reads a data file: .jsonl (one object per line), .json (a list of objects, or one object per line) or .csv (with a row of
-// names). `task`: one of known_tasks that reads a file. docs/eval.md lists the fields that each task looks for.
-// Throws Error: kNotFound; kUsage for an unknown task or kind of file; kUnsupported for Parquet; kCorrupt, with file and
-// line, for a record that is malformed or has the id of another one, and for a file without problems.
+// Reads a data file: .jsonl (one object per line), .json (a list of objects, or one object per line) or .csv (with a
+// row of names). `task`: one of known_tasks that reads a file. docs/eval.md lists the fields that each task looks for.
+// Throws Error: kNotFound; kUsage for an unknown task or kind of file; kUnsupported for Parquet; kCorrupt, with file
+// and line, for a record that is malformed or has the id of another one, and for a file without problems.
 Task read_task(const std::string& task, const std::string& path);
 
 // Whether `spec` ("chain", "chain:steps=40,digits=2") names a procedural task.

@@ -54,7 +54,8 @@ TEST(EvalTasks, PrintsWhatCanBeReadAgain) {
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(lines_of(again.out).size(), 4u);
   const test::TinyModel model{{.embedding = 512}};
-  const Outcome kl = vase("eval kl --json --texts 1 --threads 1 --kv-budget 90 --model " + model.path() + " --text " + path);
+  const Outcome kl =
+      vase("eval kl --json --texts 1 --threads 1 --kv-budget 90 --model " + model.path() + " --text " + path);
   EXPECT_EQ(kl.code, 0) << kl.err;
   std::remove(path.c_str());
 }

@@ -1,9 +1,9 @@
 // Statistics of results against values worked out by hand or by SciPy.
 #include "eval/metrics/paired.h"
 
-#include <vector>
-
 #include <gtest/gtest.h>
+
+#include <vector>
 
 #include "vase/error.h"
 
@@ -22,8 +22,9 @@ TEST(PassAt1, IsTheMeanOverProblems) {
   EXPECT_EQ(pass_at_1({}), 0);
 }
 
-// Two problems: the mean of a resample is 0, 1/2 or 1 with probability 1/4, 1/2, 1/4, so both ends lie in the outer ones.
-// Four with a single one: k/4 with k of Binomial(4, 1/4). P(k = 0) = 0.316 and P(k <= 2) = 0.949 < 0.975 < P(k <= 3) = 0.996.
+// Two problems: the mean of a resample is 0, 1/2 or 1 with probability 1/4, 1/2, 1/4, so both ends lie in the outer
+// ones. Four with a single one: k/4 with k of Binomial(4, 1/4). P(k = 0) = 0.316 and P(k <= 2) = 0.949 < 0.975 < P(k <=
+// 3) = 0.996.
 TEST(Bootstrap, SmallListsWorkedOutByHand) {
   const Interval two = bootstrap_interval(std::vector<double>{0, 1}, 10000, 1);
   EXPECT_EQ(two.low, 0);
@@ -31,6 +32,15 @@ TEST(Bootstrap, SmallListsWorkedOutByHand) {
   const Interval four = bootstrap_interval(std::vector<double>{0, 0, 1, 0}, 10000, 1);
   EXPECT_EQ(four.low, 0);
   EXPECT_EQ(four.high, 0.75);
+}
+
+// scipy.stats.bootstrap((values,), numpy.mean, n_resamples=1000000, method='percentile'): (-0.1375, 0.26875)
+TEST(Bootstrap, LikeSciPy) {
+  const std::vector<double> values = {0.25, -0.5, 0,    0,      0.75, -0.25, 0.125, 0.5,   -1, 0,
+                                      0,    0.25, 0.25, -0.125, 1,    0,     -0.75, 0.375, 0,  0.5};
+  const Interval interval = bootstrap_interval(values, 20000, 5);
+  EXPECT_NEAR(interval.low, -0.1375, 0.0125);
+  EXPECT_NEAR(interval.high, 0.26875, 0.0125);
 }
 
 TEST(Bootstrap, EqualDifferencesLeaveNoDoubt) {

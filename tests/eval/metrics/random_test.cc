@@ -1,9 +1,9 @@
 // Random numbers that must be the same everywhere.
 #include "eval/random.h"
 
-#include <array>
-
 #include <gtest/gtest.h>
+
+#include <array>
 
 namespace vase::eval {
 namespace {

@@ -1,9 +1,9 @@
 // Tests of programs as LiveCodeBench has them: plain, packed, and packed with malice.
 #include "eval/sandbox/code_tests.h"
 
-#include <nlohmann/json.hpp>
-
 #include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
 
 #include "eval/sandbox/packed_text.h"
 #include "vase/error.h"
@@ -18,7 +18,8 @@ constexpr const char* kPacked[] = {
     "eJxrYIooY2BgiK5WyswrKC1RslJQMlYwiclT0lFQyi8tgQqZQwRKUotLSioLUkFCxSUpmXlKtToKSDoNDRR0jdD1WuDUG1vIoAcANpklaA==",
     "eJxrYJlaxQABPWXR1UqZeQWlJUpWCkrGCiYxeUo6Ckr5pSVQIXOIQElqcUlJZUEqSKi4JCUzT6lWRwFJp6GBgq4Rul4LnHpjp+gBALZQJtA=",
     "eJxrYJ1axQABPWXR1UqZeQWlJUpWCkrGCiYxeUo6Ckr5pSVQIXOIQElqcUlJZUEqSKi4JCUzT6lWRwFJp6GBgq4Rul4LnHpjp+gBALbUJtE="};
-// pickle.dumps of an object whose __reduce__ is (os.system, ("touch /tmp/evil",)); of ["a"]; the first 40 bytes of a good one.
+// pickle.dumps of an object whose __reduce__ is (os.system, ("touch /tmp/evil",)); of ["a"]; the first 40 bytes of a
+// good one.
 constexpr const char* kEvil = "eJxrYJmqxQABPawF+cWZFVN62Iori0tSc6dMntLDX5JfmpyhoF+SW6CfWpaZM6V1StAUPQC1VBKM";
 constexpr const char* kList = "eJxrYJnKwQABsVN6GBOnJOoBACKxBCQ=";
 constexpr const char* kCut = "eJxrYJlaxQABPWXR1UqZeQWlJUpWCkrGCiYxeUo6Ckr5pSVAIQDMKAru";
@@ -50,7 +51,8 @@ TEST(PackedText, NothingElseIsRead) {
 
 TEST(PackedText, CutAnywhereIsRefused) {
   const std::string whole = kPacked[1];
-  for (size_t length = 0; length < whole.size() - 8; ++length) EXPECT_THROW(unpack_text(whole.substr(0, length)), Error) << length;
+  for (size_t length = 0; length < whole.size() - 8; ++length)
+    EXPECT_THROW(unpack_text(whole.substr(0, length)), Error) << length;
 }
 
 TEST(CodeTests, PublicOnesThenPrivateOnes) {
@@ -76,8 +78,9 @@ TEST(CodeTests, MalformedOnes) {
   EXPECT_NE(error_of(tests_text("", "[]", "")).find("there are none"), std::string::npos);
   EXPECT_NE(error_of(tests_text("", "{}", "")).find("not a JSON list"), std::string::npos);
   EXPECT_NE(error_of(tests_text("", "[1]", "")).find("must be a JSON object"), std::string::npos);
-  EXPECT_NE(error_of(tests_text("", R"([{"input": 1, "output": "", "testtype": "stdin"}])", "")).find("\"input\""), std::string::npos);
-  EXPECT_NE(error_of(tests_text("", "[]", kEvil)).find("not run"), std::string::npos);
+  EXPECT_NE(error_of(tests_text("", R"([{"input": 1, "output": "", "testtype": "stdin"}])", "")).find("\"input\""),
+            std::string::npos);
+  EXPECT_NE(error_of(tests_text("", "[]", kEvil)).find("a pickle of"), std::string::npos);
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // Grading programs on tests, and comparing outputs.
 #include "eval/sandbox/program.h"
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "eval/sandbox/same_number.h"
 #include "shared_sandbox.h"
@@ -16,7 +16,7 @@ namespace {
 using Pairs = std::vector<std::pair<const char*, const char*>>;
 
 TEST(SameNumber, ComparesDigits) {
-  const Pairs equal = {{"1", "1.0"},        {"-2.50", "-2.5"}, {"+3", "3"},   {".5", "0.5"}, {"1e3", "1000"},
+  const Pairs equal = {{"1", "1.0"},        {"-2.50", "-2.5"}, {"+3", "3"},  {".5", "0.5"}, {"1e3", "1000"},
                        {"12.5E-1", "1.25"}, {"-0", "0.00"},    {"007", "7"}, {"1.", "1"}};
   for (const auto& [a, b] : equal) {
     EXPECT_TRUE(same_number(a, b)) << a << " " << b;
@@ -72,8 +72,10 @@ class ProgramGrading : public testing::Test {
 
 TEST_F(ProgramGrading, ProgramsThatReadInput) {
   EXPECT_EQ(grade("a, b = map(int, input().split())\nprint(a + b)", sums_).verdict, ProgramVerdict::kRight);
-  EXPECT_EQ(grade("def main():\n  print(sum(map(int, sys.stdin.read().split())))\nif __name__ == '__main__': main()", sums_).verdict,
-            ProgramVerdict::kRight);
+  EXPECT_EQ(
+      grade("def main():\n  print(sum(map(int, sys.stdin.read().split())))\nif __name__ == '__main__': main()", sums_)
+          .verdict,
+      ProgramVerdict::kRight);
   const ProgramGrade wrong = grade("a, b = map(int, input().split())\nprint(abs(a + b))", sums_);
   EXPECT_EQ(wrong.verdict, ProgramVerdict::kWrongOutput);
   EXPECT_EQ(wrong.failed_test, 1);
@@ -90,7 +92,8 @@ TEST_F(ProgramGrading, ProgramsThatFail) {
 }
 
 TEST_F(ProgramGrading, DeepRecursion) {
-  EXPECT_EQ(grade("def f(n): return 0 if n == 0 else f(n - 1)\nf(20000)\nprint(sum(map(int, input().split())))", sums_).verdict,
+  EXPECT_EQ(grade("def f(n): return 0 if n == 0 else f(n - 1)\nf(20000)\nprint(sum(map(int, input().split())))", sums_)
+                .verdict,
             ProgramVerdict::kRight);
 }
 
@@ -106,7 +109,8 @@ TEST_F(ProgramGrading, Functions) {
 }
 
 TEST_F(ProgramGrading, ResultsThatArePrintedAreNoResults) {
-  EXPECT_EQ(grade("import os\nprint('[3, \"a\"]', flush=True)\nos._exit(0)", pairs_).verdict, ProgramVerdict::kWrongOutput);
+  EXPECT_EQ(grade("import os\nprint('[3, \"a\"]', flush=True)\nos._exit(0)", pairs_).verdict,
+            ProgramVerdict::kWrongOutput);
 }
 
 }  // namespace

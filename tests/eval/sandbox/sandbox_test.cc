@@ -2,14 +2,13 @@
 #include "eval/sandbox/sandbox.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-
-#include <gtest/gtest.h>
 
 #include "shared_sandbox.h"
 
@@ -82,8 +81,9 @@ TEST_F(SandboxTest, EndlessLoopsAreStopped) {
   use(quick());
   EXPECT_EQ(run("while True: pass").end, RunEnd::kTimeout);
   EXPECT_EQ(run("import time\ntime.sleep(1000)").end, RunEnd::kTimeout);
-  const ProgramRun r = run("import signal, sys\nfor s in range(1, 32):\n  try: signal.signal(s, signal.SIG_IGN)\n"
-                           "  except Exception: pass\nprint('begun', flush=True)\nwhile True: pass");
+  const ProgramRun r =
+      run("import signal, sys\nfor s in range(1, 32):\n  try: signal.signal(s, signal.SIG_IGN)\n"
+          "  except Exception: pass\nprint('begun', flush=True)\nwhile True: pass");
   EXPECT_EQ(r.end, RunEnd::kTimeout);
   EXPECT_EQ(r.output, "begun\n");  // what was written until then
 }
@@ -112,7 +112,8 @@ TEST_F(SandboxTest, ThreadsAreAllowedAndBounded) {
   use(limits);
   const std::string many =
       "import threading, time\nthreading.stack_size(1 << 16)\ncount = 0\n"
-      "try:\n  for i in range(100):\n    threading.Thread(target=time.sleep, args=(0.3,), daemon=True).start()\n    count += 1\n"
+      "try:\n  for i in range(100):\n    threading.Thread(target=time.sleep, args=(0.3,), daemon=True).start()\n    "
+      "count += 1\n"
       "except RuntimeError: pass\nprint(count)";
   EXPECT_EQ(printed(many), "4\n");  // and the one that starts them
 }
@@ -122,7 +123,8 @@ TEST_F(SandboxTest, NoNetwork) {
   expect_raises("import socket\nsocket.socket(socket.AF_UNIX)", "PermissionError");
   expect_raises("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:80')", "not permitted");
   const std::string ours = std::filesystem::read_symlink("/proc/self/ns/net");
-  EXPECT_NE(printed("import os\nprint(os.path.exists('/proc/self') and os.readlink('/proc/self/ns/net'))"), ours + "\n");
+  EXPECT_NE(printed("import os\nprint(os.path.exists('/proc/self') and os.readlink('/proc/self/ns/net'))"),
+            ours + "\n");
 }
 
 TEST_F(SandboxTest, FilesCannotBeWrittenOutside) {
@@ -132,7 +134,8 @@ TEST_F(SandboxTest, FilesCannotBeWrittenOutside) {
       "', '.', '/tmp']:\n"
       "  try:\n    open(folder + '/vase-sandbox-test', 'w').write('x')\n    print(folder)\n  except OSError: pass";
   EXPECT_EQ(printed(tries), ".\n/tmp\n");
-  EXPECT_EQ(printed("import os\nprint(os.getcwd(), sorted(os.listdir('.')))"), "/tmp ['program.py']\n");  // a new folder
+  EXPECT_EQ(printed("import os\nprint(os.getcwd(), sorted(os.listdir('.')))"),
+            "/tmp ['program.py']\n");  // a new folder
   EXPECT_FALSE(std::filesystem::exists("/tmp/vase-sandbox-test"));
 }
 
@@ -161,9 +164,11 @@ TEST_F(SandboxTest, OutputIsBounded) {
 }
 
 TEST_F(SandboxTest, OthersCannotBeSeenOrStopped) {
-  EXPECT_EQ(printed("import os\nprint(os.getuid(), os.getgid(), len([p for p in os.listdir('/proc') if p.isdigit()]) <= 2)"),
-            "1000 1000 True\n");
-  EXPECT_EQ(printed("import os\nfor p in (os.getppid(), 1, -1):\n  try: os.kill(p, 9)\n  except ProcessLookupError: pass\nprint('still here')"),
+  EXPECT_EQ(
+      printed("import os\nprint(os.getuid(), os.getgid(), len([p for p in os.listdir('/proc') if p.isdigit()]) <= 2)"),
+      "1000 1000 True\n");
+  EXPECT_EQ(printed("import os\nfor p in (os.getppid(), 1, -1):\n  try: os.kill(p, 9)\n  except ProcessLookupError: "
+                    "pass\nprint('still here')"),
             "still here\n");
   // A group of its own: it ends itself and nobody else.
   const ProgramRun r = run("import os\nos.kill(0, 9)");
@@ -185,7 +190,8 @@ TEST_F(SandboxTest, NothingOfOursIsHandedOn) {
   ASSERT_GE(left_open, 0);
   EXPECT_EQ(printed("import os\nprint(os.environ.get('VASE_SANDBOX_SECRET'))"), "None\n");
   const std::string open_ones =
-      "import os\nfound = []\nfor n in range(3, 64):\n  try: found.append(os.fstat(n) and n)\n  except OSError: pass\nprint(found)";
+      "import os\nfound = []\nfor n in range(3, 64):\n  try: found.append(os.fstat(n) and n)\n  except OSError: "
+      "pass\nprint(found)";
   EXPECT_EQ(printed(open_ones), "[]\n");
   close(left_open);
   unsetenv("VASE_SANDBOX_SECRET");

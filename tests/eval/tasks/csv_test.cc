@@ -11,7 +11,8 @@ namespace {
 using Cells = std::vector<std::string>;
 
 TEST(Csv, CellsOfEveryKind) {
-  const std::vector<CsvRow> rows = parse_csv("a,b,c\r\n1,,3\r\n\"x, y\",\"say \"\"hi\"\"\",\"two\nlines\"\n\nlast,\"\",", "f.csv");
+  const std::vector<CsvRow> rows =
+      parse_csv("a,b,c\r\n1,,3\r\n\"x, y\",\"say \"\"hi\"\"\",\"two\nlines\"\n\nlast,\"\",", "f.csv");
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0].cells, (Cells{"a", "b", "c"}));
   EXPECT_EQ(rows[1].cells, (Cells{"1", "", "3"}));

@@ -1,11 +1,11 @@
 // Problems that are made up: right answers, right worked texts, the same ones everywhere, and facts that lie far back.
 #include "eval/tasks/procedures.h"
 
+#include <gtest/gtest.h>
+
 #include <map>
 #include <ostream>
 #include <set>
-
-#include <gtest/gtest.h>
 
 #include "data_file.h"
 #include "solvers.h"
@@ -50,23 +50,26 @@ TEST_P(Procedures, TheSeedDecidesAndACountOnlyAdds) {
   for (const Problem& p : nine.problems) EXPECT_TRUE(ids.insert(p.id).second);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Procedures,
-                         testing::Values(SolverCase{"chain", solve_chain}, SolverCase{"chain:steps=3,back=1", solve_chain},
-                                         SolverCase{"chain:steps=120,back=60,digits=1", solve_chain},
-                                         SolverCase{"chain:digits=6", solve_chain}, SolverCase{"halves", solve_halves},
-                                         SolverCase{"halves:steps=4,digits=1", solve_halves},
-                                         SolverCase{"halves:steps=200,digits=3", solve_halves}, SolverCase{"state", solve_state},
-                                         SolverCase{"state:boxes=3,steps=1", solve_state},
-                                         SolverCase{"state:boxes=20,steps=150", solve_state}, SolverCase{"graph", solve_graph},
-                                         SolverCase{"graph:nodes=4,extra=0,reach=1", solve_graph},
-                                         SolverCase{"graph:nodes=80,extra=60,reach=10", solve_graph}));
+INSTANTIATE_TEST_SUITE_P(
+    All, Procedures,
+    testing::Values(SolverCase{"chain", solve_chain}, SolverCase{"chain:steps=3,back=1", solve_chain},
+                    SolverCase{"chain:steps=120,back=60,digits=1", solve_chain},
+                    SolverCase{"chain:digits=6", solve_chain}, SolverCase{"halves", solve_halves},
+                    SolverCase{"halves:steps=4,digits=1", solve_halves},
+                    SolverCase{"halves:steps=200,digits=3", solve_halves}, SolverCase{"state", solve_state},
+                    SolverCase{"state:boxes=3,steps=1", solve_state},
+                    SolverCase{"state:boxes=20,steps=150", solve_state}, SolverCase{"graph", solve_graph},
+                    SolverCase{"graph:nodes=4,extra=0,reach=1", solve_graph},
+                    SolverCase{"graph:nodes=80,extra=60,reach=10", solve_graph}));
 
 TEST(Chain, EveryStepReachesBack) {
   for (const Problem& p : make_task("chain:steps=60,back=20", 10, 1).problems) {
     for (const auto& m : matches(p.problem, "\nx(\\d+) = x\\d+ \\+ x(\\d+)(?=\n)")) {
       const int step = std::stoi(m[1]), other = std::stoi(m[2]);
-      if (step > 20) EXPECT_GE(step - other, 20) << m[0];
-      else EXPECT_EQ(other, 1) << m[0];
+      if (step > 20)
+        EXPECT_GE(step - other, 20) << m[0];
+      else
+        EXPECT_EQ(other, 1) << m[0];
     }
   }
 }
@@ -95,11 +98,16 @@ TEST(Specs, WrongOnesAreRefused) {
   const struct {
     const char *spec, *message;
   } cases[] = {
-      {"chain:stepps=4", "no setting 'stepps'"},        {"chain:steps", "whole numbers, 3 to 2000"},
-      {"chain:steps=2", "whole numbers, 3 to 2000"},    {"chain:steps=4x", "'4x'"},
-      {"chain:steps=99999999999", "whole numbers"},     {"chain:steps=4,steps=5", "given twice"},
-      {"chain:", "no setting ''"},                      {"chain:steps=4,", "no setting ''"},
-      {"state:boxes=21", "3 to 20"},                    {"chains", "unknown task 'chains'"},
+      {"chain:stepps=4", "no setting 'stepps'"},
+      {"chain:steps", "whole numbers, 3 to 2000"},
+      {"chain:steps=2", "whole numbers, 3 to 2000"},
+      {"chain:steps=4x", "'4x'"},
+      {"chain:steps=99999999999", "whole numbers"},
+      {"chain:steps=4,steps=5", "given twice"},
+      {"chain:", "no setting ''"},
+      {"chain:steps=4,", "no setting ''"},
+      {"state:boxes=21", "3 to 20"},
+      {"chains", "unknown task 'chains'"},
   };
   for (const auto& c : cases) {
     const auto error = error_of([&] { make_task(c.spec, 1, 0); });

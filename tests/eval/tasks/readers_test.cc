@@ -1,9 +1,9 @@
 // The data sets' own formats.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
-
-#include <gtest/gtest.h>
 
 #include "data_file.h"
 #include "eval/sandbox/code_tests.h"
@@ -12,9 +12,10 @@ namespace vase::eval {
 namespace {
 
 TEST(Gsm8k, OfficialRecords) {
-  const Task task = read_data("gsm8k", ".jsonl",
-                              "{\"question\": \"How many?\", \"answer\": \"2 + 2 = <<2+2=4>>4 #### no\\n#### 2,125 \"}\n"
-                              "{\"question\": \"And?\", \"answer\": \"#### -3\"}\n");
+  const Task task =
+      read_data("gsm8k", ".jsonl",
+                "{\"question\": \"How many?\", \"answer\": \"2 + 2 = <<2+2=4>>4 #### no\\n#### 2,125 \"}\n"
+                "{\"question\": \"And?\", \"answer\": \"#### -3\"}\n");
   ASSERT_EQ(task.problems.size(), 2u);
   EXPECT_EQ(task.instruction, " Put your final answer within \\boxed{}.");
   EXPECT_EQ(task.problems[0].problem, "How many?");
@@ -25,9 +26,10 @@ TEST(Gsm8k, OfficialRecords) {
 }
 
 TEST(Math500, OfficialRecords) {
-  const Task task = read_data("math-500", ".jsonl",
-                              R"({"problem": "P", "solution": "S \\boxed{9}", "answer": "\\frac{1}{2}", "subject": "Algebra",)"
-                              R"( "level": 2, "unique_id": "test/algebra/1.json"})");
+  const Task task =
+      read_data("math-500", ".jsonl",
+                R"({"problem": "P", "solution": "S \\boxed{9}", "answer": "\\frac{1}{2}", "subject": "Algebra",)"
+                R"( "level": 2, "unique_id": "test/algebra/1.json"})");
   ASSERT_EQ(task.problems.size(), 1u);
   EXPECT_EQ(task.problems[0].id, "test/algebra/1.json");
   EXPECT_EQ(task.problems[0].answer, "\\frac{1}{2}");
@@ -55,8 +57,9 @@ TEST(Competitions, FieldsAsTheDataSetsNameThem) {
   }
 }
 
-constexpr const char* kGpqaHead = "Pre-Revision Question,Question,Correct Answer,Incorrect Answer 1,Incorrect Answer 2,"
-                                  "Incorrect Answer 3,Record ID\n";
+constexpr const char* kGpqaHead =
+    "Pre-Revision Question,Question,Correct Answer,Incorrect Answer 1,Incorrect Answer 2,"
+    "Incorrect Answer 3,Record ID\n";
 
 std::string gpqa_row(const std::string& id) { return "x,\"Which,\none?\",right,wrong 1,wrong 2,wrong 3," + id + "\n"; }
 
@@ -68,7 +71,8 @@ TEST(Gpqa, TheLetterIsThatOfTheRightAnswer) {
   EXPECT_EQ(p.id, "rec1");
   EXPECT_TRUE(p.problem.starts_with("Which,\none?\n\nA) ")) << p.problem;
   EXPECT_NE(p.problem.find("\n" + p.answer + ") right"), std::string::npos) << p.problem << p.answer;
-  for (const char* choice : {") wrong 1", ") wrong 2", ") wrong 3"}) EXPECT_NE(p.problem.find(choice), std::string::npos);
+  for (const char* choice : {") wrong 1", ") wrong 2", ") wrong 3"})
+    EXPECT_NE(p.problem.find(choice), std::string::npos);
 }
 
 TEST(Gpqa, TheRecordDecidesTheOrder) {
@@ -84,12 +88,13 @@ TEST(Gpqa, TheRecordDecidesTheOrder) {
     ++letters[task.problems[i].answer[0] - 'A'];
     orders.insert(task.problems[i].problem);
   }
-  EXPECT_EQ(orders.size(), 24u);  // every one of them comes
+  EXPECT_EQ(orders.size(), 24u);                                // every one of them comes
   for (int count : letters) EXPECT_NEAR(count, kRows / 4, 35);  // 4 standard deviations
 }
 
 TEST(Gpqa, BrokenRows) {
-  const auto error = error_of([] { read_data("gpqa-diamond", ".csv", std::string(kGpqaHead) + "x,\"Which,\none?\",right\nwrong,w,w,rec1\n"); });
+  const auto error = error_of(
+      [] { read_data("gpqa-diamond", ".csv", std::string(kGpqaHead) + "x,\"Which,\none?\",right\nwrong,w,w,rec1\n"); });
   ASSERT_TRUE(error);
   EXPECT_NE(std::string(error->what()).find(".csv:2: 3 cells"), std::string::npos) << error->what();
 }
@@ -130,8 +135,10 @@ TEST(Readers, BadRecordsAreNamed) {
       {"jsonl", ".jsonl", R"({"id": "a", "problem": "P"})", ":1: needs \"answer\""},
       {"jsonl", ".jsonl", R"({"problem": "P", "answer": "1"})", ":1: needs \"id\""},
       {"jsonl", ".jsonl", R"({"id": "a", "problem": "  ", "answer": "1"})", ":1: \"problem\" is empty"},
-      {"jsonl", ".jsonl", R"({"id": "a", "problem": "P", "answer": true})", ":1: \"answer\" must be a text or a number"},
-      {"jsonl", ".jsonl", R"({"id": "a", "problem": ["P"], "answer": "1"})", ":1: \"problem\" must be a text or a number"},
+      {"jsonl", ".jsonl", R"({"id": "a", "problem": "P", "answer": true})",
+       ":1: \"answer\" must be a text or a number"},
+      {"jsonl", ".jsonl", R"({"id": "a", "problem": ["P"], "answer": "1"})",
+       ":1: \"problem\" must be a text or a number"},
       {"gsm8k", ".jsonl", R"({"question": "Q", "answer": "18"})", ":1: \"answer\" does not end in \"#### N\""},
       {"gsm8k", ".jsonl", R"({"question": "Q", "answer": "so ####  "})", ":1: nothing stands behind"},
       {"gsm8k", ".jsonl", R"({"answer": "#### 1"})", ":1: needs \"question\""},
@@ -143,7 +150,8 @@ TEST(Readers, BadRecordsAreNamed) {
       {"gpqa-diamond", ".jsonl", R"({"id": "a", "problem": "P", "answer": "K"})", ":1: \"answer\" must be one letter"},
       {"livecodebench", ".jsonl", R"({"question_id": "a", "question_content": "Q", "public_test_cases": "[]"})",
        ":1: tests: there are none"},
-      {"livecodebench", ".jsonl", R"({"question_id": "a", "question_content": "Q", "public_test_cases": "[]", "metadata": "x"})",
+      {"livecodebench", ".jsonl",
+       R"({"question_id": "a", "question_content": "Q", "public_test_cases": "[]", "metadata": "x"})",
        ":1: \"metadata\" is not a JSON object"},
       {"livecodebench-medium", ".jsonl", R"({"difficulty": "hard"})", "holds no problems"},
   };
@@ -190,7 +198,8 @@ TEST(Readers, EveryTaskIsListedOnce) {
     EXPECT_FALSE(task.summary.empty());
     EXPECT_EQ(is_procedural(task.name), task.procedural);
   }
-  for (const char* name : {"gsm8k", "math-500", "aime24", "aime25", "aime26", "hmmt", "gpqa-diamond", "livecodebench", "jsonl"}) {
+  for (const char* name :
+       {"gsm8k", "math-500", "aime24", "aime25", "aime26", "hmmt", "gpqa-diamond", "livecodebench", "jsonl"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
 }

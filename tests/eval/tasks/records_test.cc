@@ -1,10 +1,10 @@
 // Files of all formats, and files that are none: errors name the file and the line.
 #include "eval/tasks/records.h"
 
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "data_file.h"
 

@@ -1,7 +1,7 @@
 // Real problems, where they are at hand.
-#include <filesystem>
-
 #include <gtest/gtest.h>
+
+#include <filesystem>
 
 #include "data_file.h"
 

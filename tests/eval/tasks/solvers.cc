@@ -16,15 +16,21 @@ std::string the_match(const std::string& text, const std::string& expression) {
 }
 
 // "of 104 keep 4": what the sum is reduced by.
-int modulus(const std::string& problem) { return problem.find("only the last digit") != std::string::npos ? 10 : std::stoi(the_match(problem, "of (1\\d+4) keep 4")) - 4; }
+int modulus(const std::string& problem) {
+  return problem.find("only the last digit") != std::string::npos
+             ? 10
+             : std::stoi(the_match(problem, "of (1\\d+4) keep 4")) - 4;
+}
 
 std::map<int, int> start_values(const std::string& problem) {
-  return {{1, std::stoi(the_match(problem, "x1 = (\\d+) and"))}, {2, std::stoi(the_match(problem, "and x2 = (\\d+)\\."))}};
+  return {{1, std::stoi(the_match(problem, "x1 = (\\d+) and"))},
+          {2, std::stoi(the_match(problem, "and x2 = (\\d+)\\."))}};
 }
 
 std::string sum_line(int n, int other, int a, int b, int kept) {
   return "x" + std::to_string(n) + " = x" + std::to_string(n - 1) + " + x" + std::to_string(other) + " = " +
-         std::to_string(a) + " + " + std::to_string(b) + " = " + std::to_string(a + b) + ", keep " + std::to_string(kept);
+         std::to_string(a) + " + " + std::to_string(b) + " = " + std::to_string(a + b) + ", keep " +
+         std::to_string(kept);
 }
 
 Solved solve_sums(const std::string& problem, const std::map<int, int>& others) {
@@ -43,7 +49,8 @@ Solved solve_sums(const std::string& problem, const std::map<int, int>& others) 
 std::vector<std::vector<std::string>> matches(const std::string& text, const std::string& expression) {
   std::vector<std::vector<std::string>> all;
   const std::regex pattern(expression);
-  for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) all.emplace_back(at->begin(), at->end());
+  for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at)
+    all.emplace_back(at->begin(), at->end());
   return all;
 }
 
@@ -96,8 +103,8 @@ Solved solve_graph(const std::string& problem) {
   int sum = target;
   for (int node = target; node != start; node = found_by.at(node)) {
     const int from = found_by.at(node);
-    solved.lines.push_back("Back: " + std::to_string(node) + " comes from " + std::to_string(from) + ", " + std::to_string(sum) +
-                           " + " + std::to_string(from) + " = " + std::to_string(sum + from));
+    solved.lines.push_back("Back: " + std::to_string(node) + " comes from " + std::to_string(from) + ", " +
+                           std::to_string(sum) + " + " + std::to_string(from) + " = " + std::to_string(sum + from));
     sum += from;
   }
   solved.answer = std::to_string(sum);
