@@ -18,7 +18,7 @@ void add_flags(CLI::App& app, TuneOptions& o) {
   o.texts.add(app);
   add_call(
       app, "--target-kl",
-      [&o](const std::string& text) { o.target = parse_number("--target-kl", text, 1e-9, 100); },
+      [&o](const std::string& text) { o.target = parse_number("--target-kl", text, 1e-6, 100); },
       "mean KL from the full cache that is near enough, in nats (0.05)");
   add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase-attnv)");
   o.cache.add_slots(app);

@@ -16,11 +16,12 @@ constexpr const char* kTableNote =
     "the noise floor. (*): not above the floor, so not told apart from the full cache; (?): the file holds "
     "no noise floor.";
 
+constexpr double kFarthest = 100;  // a noise floor so many times below the lowest mark is not drawn
+
 constexpr const char* kHowToRead =
     "each mark is one policy at one budget: how far its next-token distributions are from the full cache's "
     "on the same text, with a bar of one standard error over texts up and down. Lower is better, and 0, "
-    "which a log axis does not have, is the full cache. What lies in the shaded part is not told apart from "
-    "it.";
+    "which a log axis does not have, is the full cache.";
 
 std::string with_error(const char* format, double value, double error, int texts) {
   return number_text(format, value) + " ± " + (texts < 2 ? "?" : number_text(format, error));
@@ -87,7 +88,7 @@ LinePlot plot_of(const KlPanel& panel, const Material& material) {
                 .floor = {},
                 .marks = {}};
   std::vector<double> budgets;
-  double lowest = panel.floor.value_or(0) > 0 ? *panel.floor / 2 : 1, highest = 0;
+  double lowest = 1, highest = 0;
   for (const KlSeries* series : shown(panel)) {
     PlotLine line{series->label, material.palette.of(series->label), {}};
     for (const KlFileRow* row : series->rows) {
@@ -102,25 +103,33 @@ LinePlot plot_of(const KlPanel& panel, const Material& material) {
     if (!line.points.empty()) plot.lines.push_back(std::move(line));
   }
   if (plot.lines.empty()) return plot;
+  if (const double floor = panel.floor.value_or(0); floor > lowest / kFarthest) {
+    plot.floor = floor;
+    lowest = std::min(lowest, floor / 2);
+    highest = std::max(highest, floor);
+  }
   plot.x = axis_at(budgets, "budget (tokens kept per layer and KV head)");
   plot.y = log_axis(lowest, std::max(highest, lowest), "mean KL from the full cache, nats");
-  if (panel.floor.value_or(0) > 0) plot.floor = panel.floor;
   return plot;
 }
 
-std::string words_about(const KlPanel& panel, size_t drawn) {
-  std::string words;
-  if (!panel.floor) words += " The files hold no noise floor, so small values may mean nothing.";
-  if (panel.floor && *panel.floor == 0)
-    words += " The noise floor is 0 here: every difference is the policy's.";
+// What there is to say of the noise floor.
+std::string words_about_floor(const KlPanel& panel, bool shaded) {
+  if (shaded) return " What lies in the shaded part is not told apart from it.";
+  if (!panel.floor) return " The files hold no noise floor, so small values may mean nothing.";
+  return " The noise floor is " + number_text("%.2g", *panel.floor) + ", far below every mark.";
+}
+
+std::string words_about(const KlPanel& panel, const LinePlot& plot) {
+  std::string words = words_about_floor(panel, plot.floor.has_value());
   if (std::ranges::none_of(panel.series, is_random, &KlSeries::policy)) {
     words +=
         " No random policy was measured: without it nobody can tell what choosing adds over keeping any "
         "tokens.";
   }
   if (!panel.same_texts) words += " The files are about different texts: compare lines of one file alone.";
-  if (panel.series.size() > drawn) {
-    words += " " + std::to_string(panel.series.size() - drawn) +
+  if (panel.series.size() > plot.lines.size()) {
+    words += " " + std::to_string(panel.series.size() - plot.lines.size()) +
              " more lines are in the tables alone: drawn are random policies and then the first as they were "
              "asked for, where they are above 0.";
   }
@@ -134,8 +143,7 @@ Section kl_section(const Material& material) {
   for (const KlPanel& panel : material.kl_panels) {
     const LinePlot plot = plot_of(panel, material);
     if (plot.lines.empty()) continue;
-    section.blocks.push_back(
-        Figure{plot.title, draw(plot), kHowToRead + words_about(panel, plot.lines.size())});
+    section.blocks.push_back(Figure{plot.title, draw(plot), kHowToRead + words_about(panel, plot)});
   }
   for (size_t f = 0; f < material.kl.size(); ++f) {
     std::vector<std::string> done;

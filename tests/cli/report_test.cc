@@ -23,7 +23,8 @@ class CliReport : public Cli {
                  .dump()
           << "\n";
     }
-    std::ofstream(path("text.txt")) << std::string(120, 'a');
+    std::ofstream text(path("text.txt"));
+    for (int i = 0; i < 15; ++i) text << "line " << i * i << ", ";
   }
   ~CliReport() override { fs::remove_all(folder_); }
 

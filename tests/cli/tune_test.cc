@@ -59,9 +59,9 @@ TEST_F(CliTune, PrintsAdviceAndWhatItMeasured) {
 }
 
 TEST_F(CliTune, NoBudgetThatIsEnoughIsSaidWithExitCodeOne) {
-  const Outcome o = tune("--target-kl 1e-9 --policy random");
+  const Outcome o = tune("--target-kl 1e-6 --policy random");
   EXPECT_EQ(o.code, 1);
-  EXPECT_NE(o.out.find("random: no budget up to 288 comes to 1e-09"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("random: no budget up to 288 comes to 1e-06"), std::string::npos) << o.out;
   EXPECT_NE(o.out.find("| random | 288 |"), std::string::npos) << o.out;
 }
 

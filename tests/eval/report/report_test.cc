@@ -119,6 +119,11 @@ TEST(Report, TheNoiseFloorIsShownAndMarks) {
   EXPECT_TRUE(holds(html, "below the noise floor"));
   EXPECT_TRUE(holds(html, "0.0010 ± 0.0000 (*)"));
   EXPECT_TRUE(holds(html, "0.3000 ± 0.1000<"));
+  KlFile quiet = divergences();
+  for (KlLine& line : quiet.lines) line.kl_mean = line.budget == 0 ? 1e-8 : line.kl_mean;
+  const std::string far = page({"t", {}, {quiet}, "0.1"});
+  EXPECT_FALSE(holds(far, "below the noise floor"));
+  EXPECT_TRUE(holds(far, "The noise floor is 1e-08, far below every mark."));
   KlFile bare = divergences();
   std::erase_if(bare.lines, [](const KlLine& line) { return line.budget == 0; });
   const std::string without = page({"t", {}, {bare}, "0.1"});
