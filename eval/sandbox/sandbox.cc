@@ -233,7 +233,7 @@ Sandbox::Sandbox(const SandboxLimits& limits, const std::string& python)
 void Sandbox::try_out() const {
   const ProgramRun tried = run({{"program.py", "print(input())"}}, "ready\n");
   if (tried.end == RunEnd::kExited && tried.code == 0 && tried.output == "ready\n") return;
-  const std::string told = tried.end == RunEnd::kTimeout   ? "it took too long"
+  const std::string told = tried.end == RunEnd::kTimeout  ? "it took too long"
                            : tried.end == RunEnd::kKilled ? "killed by signal " + std::to_string(tried.code)
                                                           : tried.errors.substr(0, tried.errors.find('\n'));
   throw Error(ErrorCode::kUnsupported, python_ + " does not run within the limits of the sandbox (" + told +

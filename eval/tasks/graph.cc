@@ -117,13 +117,13 @@ Problem make(const Settings& settings, Random& random) {
       "A graph, every node with its neighbors:" + neighbour_list(graph) + "\nSearch it breadth-first from node " +
       graph.name(start) + " until node " + graph.name(target) +
       " is found: take the nodes in the order in which they were found, each once, and write which of its neighbors "
-      "are new, "
-      "in the order of its list. A node is new when no earlier line has found it and it is not the start. The first "
-      "line is:\n" +
-      s.lines[0] + "\nThen go back from node " + graph.name(target) + " to node " + graph.name(start) +
+      "are new, in the order of its list. A node is new when no earlier line has found it and it is not the start. "
+      "Then go back from node " +
+      graph.name(target) + " to node " + graph.name(start) +
       ", always to the node whose line found it, and add up the numbers of the nodes on this way, both ends included, "
-      "in lines of "
-      "this form:\nBack: 9 comes from 20, 9 + 20 = 29\nBack: 20 comes from 12, 29 + 12 = 41\nWhat is the sum?";
+      "in lines of this form:\nBack: 9 comes from 20, 9 + 20 = 29\nBack: 20 comes from 12, 29 + 12 = 41\n"
+      "What is the sum?" +
+      list_begin(lines);
   problem.worked = lines + back + worked_end(problem.answer);
   return problem;
 }

@@ -3,38 +3,35 @@
 #include <string>
 #include <vector>
 
-#include "eval/tasks/last_digits.h"
 #include "eval/tasks/procedures.h"
+#include "eval/tasks/steps.h"
 
 namespace vase::eval {
 namespace {
 
+// Values grow as n^(log2(n) / 2): to about 2^22 times the given ones within 100 steps.
 constexpr Setting kSettings[] = {
-    {"steps", 40, 4, 2000, "values to compute, the two given ones included"},
-    {"digits", 2, 1, 6, "digits of a value"},
+    {"steps", 30, 4, 100, "values to compute, the two given ones included"},
+    {"digits", 1, 1, 6, "digits of the given values"},
 };
 
 Problem make(const Settings& settings, Random& random) {
   const int steps = settings.at("steps"), digits = settings.at("digits");
-  std::vector<int> values = {random_value(digits, random), random_value(digits, random)};
-  std::string lines, example;
+  std::vector<int64_t> x = {random_value(digits, random), random_value(digits, random)};
+  std::string lines;
   for (int n = 3; n <= steps; ++n) {
-    const int other = n / 2;
-    const std::string line = sum_line(n, other, values[n - 2], values[other - 1], digits);
-    values.push_back(last_digits(values[n - 2] + values[other - 1], digits));
-    if (n <= 4) example += line + "\n";  // an odd and an even number
-    lines += (n == 3 ? "" : "\n") + line;
+    const int64_t before = x[n - 2], earlier = x[n / 2 - 1];
+    lines += (n == 3 ? "" : "\n") + step_line(n, n - 1, '+', n / 2, before, earlier);
+    x.push_back(before + earlier);
   }
-  const std::string last = std::to_string(steps), answer = std::to_string(values.back());
   Problem problem;
+  problem.answer = std::to_string(x.back());
   problem.problem =
-      start_text(values[0], values[1]) +
+      start_text(x[0], x[1]) +
       " Every further value is the sum of the one before it and of the one with half its number, rounded down: "
-      "x8 = x7 + x4 and x9 = x8 + x4. " +
-      keep_text(digits) + "\nWrite one line for every value, from x3 to x" + last + ". The first lines are:\n" +
-      example + "What is x" + last + "?";
-  problem.answer = answer;
-  problem.worked = lines + worked_end(answer);
+      "x8 = x7 + x4 and x9 = x8 + x4.\nCompute one after the other. What is x" +
+      std::to_string(steps) + "?" + list_begin(lines);
+  problem.worked = lines + worked_end(problem.answer);
   return problem;
 }
 

@@ -100,6 +100,12 @@ Problem make_problem(const Procedure& procedure, const Settings& settings, uint6
   return problem;
 }
 
+std::string list_begin(std::string_view lines) {
+  const size_t first = lines.find('\n');
+  const size_t second = first == std::string_view::npos ? first : lines.find('\n', first + 1);
+  return "\nThe list begins:\n" + std::string(lines.substr(0, second));
+}
+
 std::string worked_end(const std::string& answer) { return "\n\nThe answer is \\boxed{" + answer + "}."; }
 
 }  // namespace vase::eval

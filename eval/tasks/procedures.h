@@ -35,9 +35,9 @@ extern const Procedure kChain, kHalves, kState, kGraph;
 
 // What follows every problem: a small model must be told to write the steps out, or it guesses or writes a program.
 constexpr const char* kProcedureInstruction =
-    "\nDo not write a program and do not leave out steps: write down every line, in the form shown. After the last "
-    "line put "
-    "the final answer within \\boxed{}.";
+    "\nWrite down the whole list in exactly this form, a line for every step, without other text between the lines and "
+    "without "
+    "a program. After its last line put the final answer within \\boxed{}.";
 
 std::span<const Procedure* const> procedures();
 const Procedure* find_procedure(std::string_view name);  // null when there is none
@@ -51,6 +51,8 @@ std::string canonical_spec(const Procedure& procedure, const Settings& settings)
 // Problem `index` (from 0) of a seed: its id is "s<seed>-<index>".
 Problem make_problem(const Procedure& procedure, const Settings& settings, uint64_t seed, int index);
 
+// The end of a problem: the first two lines of what is to be written, so that a model sees their form.
+std::string list_begin(std::string_view lines);
 // "\n\nThe answer is \\boxed{...}.": how a worked text ends.
 std::string worked_end(const std::string& answer);
 

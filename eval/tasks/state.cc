@@ -64,24 +64,23 @@ int box_to_ask(const Boxes& boxes) {
 Problem make(const Settings& settings, Random& random) {
   const int steps = settings.at("steps");
   Boxes boxes = fill(settings.at("boxes"), random);
-  std::string start, exchanges, lines, first;
+  std::string start, exchanges, lines;
   for (int box = 0; box < settings.at("boxes"); ++box) start += (box == 0 ? "" : ", ") + boxes.text(box);
   for (int step = 1; step <= steps; ++step) {
     const auto [a, b] = choose_two(boxes, random);
+    const std::string number = std::to_string(step) + ". ", before = boxes.text(a) + ", " + boxes.text(b);
     std::swap(boxes.cards[a], boxes.cards[b]);
     boxes.changed[a] = boxes.changed[b] = step;
-    const std::string number = std::to_string(step) + ". ", line = number + boxes.text(a) + ", " + boxes.text(b);
     exchanges += "\n" + number + kNames[a] + " and " + kNames[b];
-    if (step == 1) first = line;
-    lines += (step == 1 ? "" : "\n") + line;
+    lines += (step == 1 ? "" : "\n") + number + before + " -> " + boxes.text(a) + ", " + boxes.text(b);
   }
   const int asked = box_to_ask(boxes);
   Problem problem;
   problem.answer = std::to_string(boxes.cards[asked]);
   problem.problem =
       "Every box holds one card: " + start + ". Then two boxes at a time exchange their cards:" + exchanges +
-      "\nWrite one line for every exchange, with the cards that its two boxes hold after it. The first line is:\n" +
-      first + "\nWhich card is in the " + kNames[asked] + " box in the end?";
+      "\nWrite for every exchange which cards its two boxes hold before and after it. Which card is in the " +
+      kNames[asked] + " box in the end?" + list_begin(lines);
   problem.worked = lines + worked_end(problem.answer);
   return problem;
 }

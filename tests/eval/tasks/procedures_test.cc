@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <ostream>
 #include <set>
@@ -56,21 +57,24 @@ INSTANTIATE_TEST_SUITE_P(
                     SolverCase{"chain:steps=120,back=60,digits=1", solve_chain},
                     SolverCase{"chain:digits=6", solve_chain}, SolverCase{"halves", solve_halves},
                     SolverCase{"halves:steps=4,digits=1", solve_halves},
-                    SolverCase{"halves:steps=200,digits=3", solve_halves}, SolverCase{"state", solve_state},
+                    SolverCase{"halves:steps=100,digits=6", solve_halves}, SolverCase{"state", solve_state},
                     SolverCase{"state:boxes=3,steps=1", solve_state},
                     SolverCase{"state:boxes=20,steps=150", solve_state}, SolverCase{"graph", solve_graph},
                     SolverCase{"graph:nodes=4,extra=0,reach=1", solve_graph},
                     SolverCase{"graph:nodes=80,extra=60,reach=10", solve_graph}));
 
-TEST(Chain, EveryStepReachesBack) {
+TEST(Chain, EveryStepReachesBackAndValuesStaySmall) {
   for (const Problem& p : make_task("chain:steps=60,back=20", 10, 1).problems) {
-    for (const auto& m : matches(p.problem, "\nx(\\d+) = x\\d+ \\+ x(\\d+)(?=\n)")) {
-      const int step = std::stoi(m[1]), other = std::stoi(m[2]);
+    for (const auto& m : matches(p.problem, kStep)) {
+      const int step = std::stoi(m[1]), other = std::min(std::stoi(m[2]), std::stoi(m[4]));
+      EXPECT_EQ(std::max(std::stoi(m[2]), std::stoi(m[4])), step - 1);
       if (step > 20)
         EXPECT_GE(step - other, 20) << m[0];
       else
         EXPECT_EQ(other, 1) << m[0];
     }
+    for (const auto& m : matches(p.worked, "= (-?\\d+)(?=\n)")) EXPECT_LE(m[1].size(), 2u) << m[0];
+    EXPECT_EQ(p.worked.find("= -"), std::string::npos);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "solvers.h"
 
+#include <array>
 #include <deque>
 #include <map>
 #include <regex>
@@ -15,32 +16,17 @@ std::string the_match(const std::string& text, const std::string& expression) {
   return found[0][1];
 }
 
-// "of 104 keep 4": what the sum is reduced by.
-int modulus(const std::string& problem) {
-  return problem.find("only the last digit") != std::string::npos
-             ? 10
-             : std::stoi(the_match(problem, "of (1\\d+4) keep 4")) - 4;
-}
-
-std::map<int, int> start_values(const std::string& problem) {
-  return {{1, std::stoi(the_match(problem, "x1 = (\\d+) and"))},
-          {2, std::stoi(the_match(problem, "and x2 = (\\d+)\\."))}};
-}
-
-std::string sum_line(int n, int other, int a, int b, int kept) {
-  return "x" + std::to_string(n) + " = x" + std::to_string(n - 1) + " + x" + std::to_string(other) + " = " +
-         std::to_string(a) + " + " + std::to_string(b) + " = " + std::to_string(a + b) + ", keep " +
-         std::to_string(kept);
-}
-
-Solved solve_sums(const std::string& problem, const std::map<int, int>& others) {
-  std::map<int, int> x = start_values(problem);
+// x[n] of x1 = ... and x2 = ..., with every step as {n, left, sign, right}.
+Solved solve_steps(const std::string& problem, const std::vector<std::array<std::string, 4>>& steps) {
+  std::map<std::string, long> x = {{"1", std::stol(the_match(problem, "x1 = (\\d+) and"))},
+                                   {"2", std::stol(the_match(problem, "and x2 = (\\d+)\\."))}};
   Solved solved;
-  for (const auto& [n, other] : others) {
-    x[n] = (x.at(n - 1) + x.at(other)) % modulus(problem);
-    solved.lines.push_back(sum_line(n, other, x.at(n - 1), x.at(other), x[n]));
+  for (const auto& [n, left, sign, right] : steps) {
+    x[n] = sign == "+" ? x.at(left) + x.at(right) : x.at(left) - x.at(right);
+    solved.lines.push_back("x" + n + " = x" + left + " " + sign + " x" + right + " = " + std::to_string(x.at(left)) +
+                           " " + sign + " " + std::to_string(x.at(right)) + " = " + std::to_string(x[n]));
   }
-  solved.answer = std::to_string(x.at(std::stoi(the_match(problem, "What is x(\\d+)\\?"))));
+  solved.answer = std::to_string(x.at(the_match(problem, "What is x(\\d+)\\?")));
   return solved;
 }
 
@@ -55,18 +41,17 @@ std::vector<std::vector<std::string>> matches(const std::string& text, const std
 }
 
 Solved solve_chain(const std::string& problem) {
-  std::map<int, int> others;
-  for (const auto& m : matches(problem, "\nx(\\d+) = x(\\d+) \\+ x(\\d+)(?=\n)")) {
-    if (std::stoi(m[2]) != std::stoi(m[1]) - 1) throw std::runtime_error("a step that does not follow the one before");
-    others[std::stoi(m[1])] = std::stoi(m[3]);
-  }
-  return solve_sums(problem, others);
+  std::vector<std::array<std::string, 4>> steps;
+  for (const auto& m : matches(problem, kStep)) steps.push_back({m[1], m[2], m[3], m[4]});
+  return solve_steps(problem, steps);
 }
 
 Solved solve_halves(const std::string& problem) {
-  std::map<int, int> others;
-  for (int n = 3; n <= std::stoi(the_match(problem, "What is x(\\d+)\\?")); ++n) others[n] = n / 2;
-  return solve_sums(problem, others);
+  std::vector<std::array<std::string, 4>> steps;
+  for (int n = 3; n <= std::stoi(the_match(problem, "What is x(\\d+)\\?")); ++n) {
+    steps.push_back({std::to_string(n), std::to_string(n - 1), "+", std::to_string(n / 2)});
+  }
+  return solve_steps(problem, steps);
 }
 
 Solved solve_state(const std::string& problem) {
@@ -75,8 +60,9 @@ Solved solve_state(const std::string& problem) {
   for (const auto& m : matches(start, "([a-z]+) (\\d+)")) cards[m[1]] = m[2];
   Solved solved;
   for (const auto& m : matches(problem, "\n(\\d+)\\. ([a-z]+) and ([a-z]+)(?=\n)")) {
+    const std::string before = m[2] + " " + cards.at(m[2]) + ", " + m[3] + " " + cards.at(m[3]);
     std::swap(cards.at(m[2]), cards.at(m[3]));
-    solved.lines.push_back(m[1] + ". " + m[2] + " " + cards[m[2]] + ", " + m[3] + " " + cards[m[3]]);
+    solved.lines.push_back(m[1] + ". " + before + " -> " + m[2] + " " + cards[m[2]] + ", " + m[3] + " " + cards[m[3]]);
   }
   solved.answer = cards.at(the_match(problem, "in the ([a-z]+) box"));
   return solved;

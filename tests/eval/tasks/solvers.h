@@ -11,6 +11,9 @@ struct Solved {
   std::vector<std::string> lines;  // that lead to it
 };
 
+// A step of `chain`: number, left, sign, right.
+constexpr const char* kStep = "\nx(\\d+) = x(\\d+) ([+-]) x(\\d+)(?=\n)";
+
 Solved solve_chain(const std::string& problem);
 Solved solve_halves(const std::string& problem);
 Solved solve_state(const std::string& problem);
