@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "commands.h"
-#include "eval/texts.h"
 #include "eval/value_study.h"
 #include "flags.h"
 #include "interrupt.h"
@@ -10,6 +9,7 @@
 #include "output.h"
 #include "progress.h"
 #include "require_memory.h"
+#include "text_flags.h"
 #include "vase/capture.h"
 #include "vase/error.h"
 
@@ -26,8 +26,8 @@ constexpr int kHqqIterations = 20;  // as HQQ has them
 
 struct StudyFlags {
   std::string model;
-  std::vector<std::string> texts;
-  int most_tokens = 1024, most_texts = 0, skip = 4, threads = 0, listed = 8;
+  TextFlags texts;
+  int skip = 4, threads = 0, listed = 8;
   float ratio = 3;
   bool json = false;
 };
@@ -35,10 +35,7 @@ struct StudyFlags {
 void add_flags(CLI::App& app, StudyFlags& o) {
   add_path(app, "--model", o.model, "GGUF file");
   app.get_option("--model")->required();
-  add_repeatable(app, "--text", o.texts, "a text file, or recorded generations (.json, .jsonl); repeatable");
-  app.get_option("--text")->required();
-  add_integer(app, "--tokens", o.most_tokens, 1, 1 << 20, "most tokens of a text, its prompt not counted (1024)");
-  add_integer(app, "--texts", o.most_texts, 1, 1 << 20, "most texts of each file with records; all when absent");
+  o.texts.add(app);
   add_integer(app, "--skip", o.skip, 0, 1 << 20, "tokens at the start of a text that are left out (4)");
   add_integer(app, "--threads", o.threads, 1, 256, "one per physical core when absent");
   app.add_flag("--json", o.json, "print JSON");
@@ -50,15 +47,6 @@ struct Study {
   std::vector<eval::Text> texts;
   ValueStudy values;
 };
-
-std::vector<eval::Text> read_all(const Model& model, const StudyFlags& o) {
-  std::vector<eval::Text> texts;
-  for (const std::string& path : o.texts) {
-    for (eval::Text& text : eval::read_texts(model, path, o.most_tokens, o.most_texts)) texts.push_back(std::move(text));
-  }
-  eval::make_names_differ(texts);
-  return texts;
-}
 
 void require_rows(const std::vector<eval::Text>& texts, const ModelShape& shape, int skip) {
   size_t longest = 0;
@@ -95,11 +83,12 @@ void require_divisible(const ModelShape& shape, std::vector<ValueQuantizer>& qua
 }
 
 Study run_study(const StudyFlags& o, std::vector<ValueQuantizer> quantizers) {
+  o.texts.refuse_twice();
   watch_interrupts();
   std::shared_ptr<const Model> model = Model::load(o.model);
   const ModelShape& shape = model->shape();
   require_divisible(shape, quantizers);
-  Study study{model, read_all(*model, o), ValueStudy(shape.layers, quantizers)};
+  Study study{model, o.texts.read(*model), ValueStudy(shape.layers, quantizers)};
   require_rows(study.texts, shape, o.skip);
   Progress progress(study.texts.size());
   for (int i = 0; i < static_cast<int>(study.texts.size()); ++i) {

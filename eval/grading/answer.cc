@@ -1,4 +1,5 @@
 #include "eval/grading/answer.h"
+#include "eval/stripped.h"
 
 #include "eval/grading/choice.h"
 #include "eval/grading/compare.h"
@@ -65,7 +66,7 @@ bool readable_answer(std::string_view answer, AnswerKind kind) {
     case AnswerKind::kChoice:
       return grading::choice_letter(answer).has_value();
     case AnswerKind::kCode:
-      return !grading::trimmed(answer).empty();
+      return !stripped(answer).empty();
   }
   return false;
 }

@@ -1,4 +1,5 @@
 #include "eval/grading/choice.h"
+#include "eval/stripped.h"
 
 #include <string>
 
@@ -27,7 +28,7 @@ std::string_view leading_letters(std::string_view text) {
 std::string_view behind_announcement(std::string_view text) {
   constexpr std::string_view kSigns = "*_({[$:\"'`";
   for (;;) {
-    text = trimmed(text);
+    text = stripped(text);
     if (text.empty()) return text;
     if (kSigns.find(text[0]) != std::string_view::npos) {
       text.remove_prefix(1);
@@ -58,7 +59,7 @@ std::optional<char> choice_letter(std::string_view answer) {
   std::string_view text = behind_announcement(answer);
   if (text.empty()) return std::nullopt;
   const char letter = upper(text[0]);
-  text = trimmed(text.substr(1));
+  text = stripped(text.substr(1));
   const bool ends = text.empty() || std::string_view(").:}],*$").find(text[0]) != std::string_view::npos;
   return letter >= 'A' && letter <= 'J' && ends ? std::optional(letter) : std::nullopt;
 }

@@ -6,11 +6,12 @@
 #include "eval/grading/answer.h"
 #include "eval/grading/choice.h"
 #include "eval/grading/notation.h"
+#include "eval/stripped.h"
 
 namespace vase::eval {
 namespace {
 
-using grading::is_letter, grading::is_space, grading::trimmed;
+using grading::is_letter, grading::is_space;
 
 constexpr size_t kNowhere = std::string_view::npos;
 
@@ -53,7 +54,7 @@ std::string_view last_box(std::string_view text) {
       if (open.empty() || open.back().braces != braces) continue;
       const size_t begin = open.back().begin;
       open.pop_back();
-      const std::string_view content = trimmed(text.substr(begin, at - begin));
+      const std::string_view content = stripped(text.substr(begin, at - begin));
       if (begin < last_begin || content.empty()) continue;
       last_begin = begin;
       last = content;
@@ -106,7 +107,7 @@ std::string_view leading_formula(std::string_view text) {
     if (!text.starts_with(begin)) continue;
     const size_t closing = text.find(end, begin.size());
     if (closing == kNowhere) return {};
-    const std::string_view content = trimmed(text.substr(begin.size(), closing - begin.size()));
+    const std::string_view content = stripped(text.substr(begin.size(), closing - begin.size()));
     return content.find('\n') != kNowhere && begin == "$" ? std::string_view() : content;
   }
   return {};
@@ -125,7 +126,7 @@ std::string_view first_sentence(std::string_view text) {
 std::string_view stated_answer(std::string_view text) {
   if (const size_t mark = text.rfind("####"); mark != kNowhere) {
     const std::string_view rest = text.substr(mark + 4);
-    if (const std::string_view line = trimmed(rest.substr(0, rest.find('\n'))); !line.empty()) return line;
+    if (const std::string_view line = stripped(rest.substr(0, rest.find('\n'))); !line.empty()) return line;
   }
   const std::string_view rest = behind_last_answer(text);
   const std::string_view formula = leading_formula(rest);
@@ -148,7 +149,7 @@ std::optional<std::string> last_program(std::string_view text) {
   size_t opened = kNowhere;
   for (size_t from = 0; from < text.size();) {
     const size_t end = std::min(text.find('\n', from), text.size());
-    const bool fence = trimmed(text.substr(from, end - from)).starts_with("```");
+    const bool fence = stripped(text.substr(from, end - from)).starts_with("```");
     if (fence && opened == kNowhere) {
       opened = end + 1;
     } else if (fence) {

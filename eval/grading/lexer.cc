@@ -1,4 +1,5 @@
 #include "eval/grading/lexer.h"
+#include "eval/stripped.h"
 
 #include "eval/grading/notation.h"
 #include "eval/grading/vocabulary.h"
@@ -153,7 +154,7 @@ class Lexer {
     const std::string_view content = text_.substr(at_ + 1, end - at_ - 1);
     if (content.find_first_of("0123456789\\$^_=+/<>") != std::string_view::npos) return true;
     at_ = end + 1;
-    std::string_view core = trimmed(content);
+    std::string_view core = stripped(content);
     if (variables && core.size() == 1) {
       return core == "R" ? add(TokenType::kCommand, "reals") : add(TokenType::kLetter, core);
     }

@@ -9,7 +9,6 @@ namespace vase::eval::grading {
 bool is_space(char c);
 bool is_digit(char c);
 bool is_letter(char c);  // of ASCII
-std::string_view trimmed(std::string_view text);
 // White space left out; between two digits it becomes a blank.
 std::string without_space(std::string_view text);
 

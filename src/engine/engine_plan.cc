@@ -108,8 +108,12 @@ bool staggers(const Policy& policy, const CacheOptions& cache) {
 
 bool quantises(const CacheOptions& cache) { return is_quantised(cache.key_type) || is_quantised(cache.value_type); }
 
-// Slots whose rows are not quantised yet: the buffer, and what comes in during a period.
-int recent_for(const CacheOptions& cache) { return quantises(cache) ? cache.buffer + period_of(cache) : 0; }
+// Slots whose rows are not quantised yet: the buffer, and as many again as it takes until the oldest are quantised together.
+// Few, since each is as dear as several quantised ones; not one, since the others move up each time.
+int recent_for(const CacheOptions& cache) {
+  if (!quantises(cache)) return 0;
+  return cache.buffer + std::min(period_of(cache), std::max(8, cache.buffer / 8));
+}
 
 // Slots per head that a layer with this budget needs.
 int capacity_for(const Policy& policy, const CacheOptions& cache, int budget) {

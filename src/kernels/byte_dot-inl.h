@@ -42,7 +42,7 @@ HWY_INLINE I32V signed_byte(I32V v) {
 #endif
 
 // acc + w0 x0 + w1 x1 + w2 x2 + w3 x3 in every lane, exactly. w: unsigned bytes up to kLargest, or
-// signed ones where kSignedCodes; x: signed bytes, not -128.
+// signed ones where kSignedCodes; x: signed bytes.
 template <int kLargest>
 HWY_INLINE I32V add_dot(I32V acc, U8V w, I32V x) {
 #if VASE_BYTE_DOT && HWY_ARCH_ARM

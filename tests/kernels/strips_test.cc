@@ -15,7 +15,7 @@
 namespace vase::kernels {
 namespace {
 
-constexpr double kRelativeError = 5e-6;
+constexpr double kRelativeError = 8e-6;
 const std::vector<int> kWidths = {32, 64, 96, 128, 256, 1024};
 
 std::vector<float> normals(size_t count, uint32_t seed, float size = 1) {

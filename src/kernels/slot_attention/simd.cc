@@ -110,6 +110,15 @@ PartRows values_of(const SlotAttentionArgs& args, int segment) {
   return place_of(args, segment).older ? args.older.v : PartRows{args.v, {}};
 }
 
+// What is read after the keys, and after the values, of a segment of older slots: its values, and the keys of the next one.
+NextStrips values_next(const SlotAttentionArgs& args, int segment) {
+  return {args.older.v.strips, place_of(args, segment).first()};
+}
+NextStrips keys_next(const SlotAttentionArgs& args, int segment) {
+  if (!place_of(args, segment + 1).older) return {};
+  return {args.older.k.strips, place_of(args, segment + 1).first()};
+}
+
 // Logits, and weighted values, of query rows [0, rows) over a segment of strips, all of whose slots every token sees.
 void strip_keys(const SlotAttentionArgs& args, const Layout& layout, int segment, const Strips& keys, int rows) {
   const int first = place_of(args, segment).first(), slots = seen_in(args, 0, segment);
@@ -120,7 +129,8 @@ void strip_keys(const SlotAttentionArgs& args, const Layout& layout, int segment
               .queries = layout.query(0),
               .heads = rows,
               .logits = logits,
-              .logit_stride = kProbStride});
+              .logit_stride = kProbStride,
+              .next = values_next(args, segment)});
   if (!args.older.key_offset) return;
   add_offset_logits({.offset = args.older.key_offset,
                      .positions = args.older.positions + first,
@@ -139,7 +149,8 @@ void strip_values(const SlotAttentionArgs& args, const Layout& layout, int segme
               .weights = layout.probs(segment, 0),
               .weight_stride = kProbStride,
               .heads = rows,
-              .out = layout.partial(segment, 0)});
+              .out = layout.partial(segment, 0),
+              .next = keys_next(args, segment)});
 }
 
 // Decode: the logits of one segment, keys stored as T.

@@ -31,6 +31,9 @@ constexpr size_t strip_bytes(CodeBits bits, int width) {
   return width / kStripBlock * (block_code_bytes(bits) + kStripSlots * sizeof(uint16_t));
 }
 
+// Slots of the strips that hold this many.
+constexpr int padded_to_strips(int slots) { return (slots + kStripSlots - 1) / kStripSlots * kStripSlots; }
+
 // Byte of a code, and whether it is the upper half of it. slot: in the strip.
 struct CodePlace {
   size_t byte = 0;

@@ -10,7 +10,13 @@
 static_assert(kStripSlots == 16, "at most one slot of a strip per lane");
 
 inline constexpr int kDigits = 3;                // signed bytes of a whole number
-inline constexpr float kLargestWhole = 8355711;  // 127 (1 + 256 + 65536): no byte of it overflows
+inline constexpr float kLargestWhole = 4194000;  // below 2^22, within which adding kRounder rounds
+
+// Floats from 2^23 to 2^24 are whole numbers, so adding this rounds, and leaves kRounderBits + n in the bits.
+inline constexpr float kRounder = 12582912;
+inline constexpr int32_t kRounderBits = 0x4B400000;
+// n + kByteBias has the bytes of n in base 256, each 128 too large.
+inline constexpr int32_t kByteBias = 0x00808080;
 
 // Heads whose sums stay in registers beside the operands.
 inline constexpr int kTileHeads = kLanes == 16 ? 4 : 1;
@@ -19,49 +25,55 @@ inline constexpr int kTileHeads = kLanes == 16 ? 4 : 1;
 template <CodeBits kBits>
 inline constexpr int kOffset = kSignedCodes && kBits == CodeBits::k8 ? 0 : code_offset(kBits);
 
-// Whole numbers of one block of one head, byte by byte, and what they stand for.
+// Up to kCount whole numbers of one head, and what they stand for.
 template <int kCount>
 struct Whole {
-  alignas(64) int8_t digits[kDigits][kCount];
+  alignas(64) int32_t quads[kCount / kQuad][kQuad];  // [numbers 4i to 4i + 3][byte of theirs]; the fourth byte is not used
   float unit;              // NaN when a number is not finite
   int32_t begin[kDigits];  // -offset times the sum of the bytes
 };
 
-// Splits numbers below kLargestWhole into signed bytes, which it adds to sums.
-template <int kCount>
-HWY_INLINE void store_digits(I32V rest, int at, Whole<kCount>& out, I32V (&sums)[kDigits]) {
-  const hn::Rebind<int8_t, I32> bytes;
-  for (int digit = 0; digit < kDigits; ++digit) {
-    const I32V low = hn::ShiftRight<24>(hn::ShiftLeft<24>(rest));
-    hn::StoreU(hn::DemoteTo(bytes, low), bytes, out.digits[digit] + at);
-    sums[digit] = hn::Add(sums[digit], low);
-    rest = hn::ShiftRight<8>(hn::Sub(rest, low));
-  }
+// Bit pattern of the largest magnitude. That of a number that is not finite is larger than all others.
+HWY_INLINE uint32_t largest_bits(const float* x, int count) {
+  const hn::RebindToUnsigned<I32> du;
+  auto most = hn::Zero(du);
+  for (int i = 0; i < count; i += kLanes) most = hn::Max(most, hn::BitCast(du, hn::Abs(hn::LoadU(F32(), x + i))));
+  return hn::GetLane(hn::MaxOfLanes(du, most));
 }
 
-// load(i): numbers i .. i + kLanes - 1.
-template <CodeBits kBits, int kCount, class Load>
-HWY_INLINE void to_whole(const Load& load, Whole<kCount>& out) {
+// For TableLookupBytes: the bytes of four numbers, from number by number to byte by byte.
+HWY_INLINE U8V byte_by_byte() {
+  alignas(16) static constexpr uint8_t kOrder[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
+  return hn::LoadDup128(U8(), kOrder);
+}
+
+// count: a multiple of kLanes, at most kCount.
+template <CodeBits kBits, int kCount>
+HWY_INLINE void to_whole(const float* x, int count, Whole<kCount>& out) {
   const F32 d;
   const I32 di;
-  F32V largest = hn::Zero(d), poison = hn::Zero(d);
-  for (int i = 0; i < kCount; i += kLanes) {
-    const F32V x = load(i);
-    largest = hn::Max(largest, hn::Abs(x));
-    poison = hn::MulAdd(x, hn::Zero(d), poison);  // NaN once a number is not finite
-  }
-  const float most = hn::GetLane(hn::MaxOfLanes(d, largest)) + hn::GetLane(hn::SumOfLanes(d, poison));
+  const float most = std::bit_cast<float>(largest_bits(x, count));
   // A block of tiny numbers, whose inverse is not finite, counts as 0; NaN goes into the unit.
   const bool tiny = !(most > kLargestWhole * std::numeric_limits<float>::min());
-  out.unit = tiny ? most * 0 : most / kLargestWhole;
+  out.unit = tiny ? most * 0 : most / kLargestWhole + most * 0;
   const F32V inverse = hn::Set(d, tiny ? 0.0f : kLargestWhole / most);
-  const F32V limit = hn::Set(d, kLargestWhole);
-  I32V sums[kDigits] = {hn::Zero(di), hn::Zero(di), hn::Zero(di)};
-  for (int i = 0; i < kCount; i += kLanes) {
-    const F32V scaled = hn::Max(hn::Min(hn::Mul(load(i), inverse), limit), hn::Neg(limit));
-    store_digits(hn::NearestInt(scaled), i, out, sums);
+  const I32V bias = hn::Set(di, kByteBias - kRounderBits), sign = hn::Set(di, 0x80808080);
+  const U8V order = byte_by_byte();
+  const U8V offset = hn::Set(U8(), kOffset<kBits>);
+  I32V sums = hn::Zero(di);  // of every byte of the numbers of a 128-bit block, times the offset
+  for (int i = 0; i < count; i += kLanes) {
+    const F32V rounded = hn::MulAdd(hn::LoadU(d, x + i), inverse, hn::Set(d, kRounder));
+    const I32V biased = hn::Xor(hn::Add(hn::BitCast(di, rounded), bias), sign);
+    const I32V bytes = hn::BitCast(di, hn::TableLookupBytes(hn::BitCast(U8(), biased), order));
+    hn::StoreU(bytes, di, &out.quads[i / kQuad][0]);
+    if constexpr (kOffset<kBits> != 0) sums = add_dot<code_offset(kBits)>(sums, offset, bytes);
   }
-  for (int digit = 0; digit < kDigits; ++digit) out.begin[digit] = -kOffset<kBits> * hn::GetLane(hn::SumOfLanes(di, sums[digit]));
+  int32_t lanes[kLanes];
+  hn::StoreU(sums, di, lanes);
+  for (int digit = 0; digit < kDigits; ++digit) {
+    out.begin[digit] = 0;
+    for (int i = digit; i < kLanes; i += kQuad) out.begin[digit] -= lanes[i];
+  }
 }
 
 // The sums of kHeads heads, byte by byte.
@@ -85,8 +97,7 @@ struct DigitSums {
     if (kBits == CodeBits::k8 && kSignedCodes) codes = hn::Xor(codes, hn::Set(U8(), 128));  // takes the 128 off again
     for (int h = 0; h < kHeads; ++h) {
       for (int digit = 0; digit < kDigits; ++digit) {
-        int32_t four;
-        std::memcpy(&four, whole[h * stride].digits[digit] + at, sizeof four);
+        const int32_t four = whole[h * stride].quads[at / kQuad][digit];
         of[h][digit] = add_dot<kLargest>(of[h][digit], codes, hn::Set(I32(), four));
       }
     }
@@ -123,17 +134,40 @@ HWY_INLINE F32V scales_at(const std::byte* at) {
   return kernels::HWY_NAMESPACE::promote_half(F32(), hn::LoadU(hn::Rebind<uint16_t, F32>(), reinterpret_cast<const uint16_t*>(at)));
 }
 
+// One of several equal parts of the strips that are to come: fetches that of the strip in the place of the one with a slot.
+class PartFetch {
+ public:
+  HWY_INLINE PartFetch(const NextStrips& next, int part, int parts) : next_(next) {
+    if (!next.strips.base) return;
+    const size_t bytes = strip_bytes(next.strips.bits, next.strips.width);
+    begin_ = part * bytes / parts;
+    end_ = (part + 1) * bytes / parts;
+  }
+  HWY_INLINE void strip_of(int slot) const {
+    if (begin_ == end_) return;
+    const std::byte* const strip = next_.strips.strip((next_.first + slot) / kStripSlots);
+    for (size_t at = begin_; at < end_; at += 64) __builtin_prefetch(strip + at, 0, 2);
+  }
+
+ private:
+  const NextStrips& next_;
+  size_t begin_ = 0, end_ = 0;  // bytes
+};
+
 // Logits of kLanes slots of a strip, from slot `lane` of it on, for kHeads heads.
 template <CodeBits kBits, int kHeads>
-HWY_INLINE void dot_lanes(const StripDots& args, const std::byte* strip, int lane, const Whole<kStripBlock>* whole, float* logits) {
+HWY_INLINE void dot_lanes(const StripDots& args, int slot, int lane, const Whole<kStripBlock>* whole, float* logits) {
   const F32 d;
   constexpr size_t kQuadBytes = kStripSlots * kQuad;
+  constexpr int kSteps = kStripSlots / kLanes;
   const int blocks = args.keys.width / kStripBlock;
+  const std::byte* const strip = args.keys.strip((args.first + slot) / kStripSlots);
   F32V total[kHeads];
   for (F32V& one : total) one = hn::Zero(d);
   for (int b = 0; b < blocks; ++b) {
     DigitSums<kHeads> sums;
     sums.start(whole + b, blocks);
+    PartFetch(args.next, b * kSteps + lane / kLanes, blocks * kSteps).strip_of(slot);
     const std::byte* pair = strip + b * block_code_bytes(kBits) + lane * kQuad;
     for (int channel = 0; channel < kStripBlock; channel += 2 * kQuad, pair += pair_bytes<kBits>(kQuadBytes)) {
       sums.template add_pair<kBits>(pair, kQuadBytes, whole + b, blocks, channel);
@@ -149,18 +183,11 @@ HWY_INLINE void dot_lanes(const StripDots& args, const std::byte* strip, int lan
 template <CodeBits kBits, int kHeads>
 HWY_NOINLINE void dot_heads(const StripDots& args, const Whole<kStripBlock>* whole, float* logits) {
   for (int slot = 0; slot < args.slots; slot += kStripSlots) {
-    const std::byte* const strip = args.keys.strip((args.first + slot) / kStripSlots);
     for (int lane = 0; lane < kStripSlots; lane += kLanes) {
-      dot_lanes<kBits, kHeads>(args, strip, lane, whole, logits + slot + lane);
+      dot_lanes<kBits, kHeads>(args, slot, lane, whole, logits + slot + lane);
     }
   }
 }
-
-// What to_whole() loads from; a lambda would not be compiled for VASE_BYTE_DOT_TARGET.
-struct Floats {
-  const float* from;
-  HWY_INLINE F32V operator()(int i) const { return hn::LoadU(F32(), from + i); }
-};
 
 template <CodeBits kBits>
 HWY_INLINE void dots(const StripDots& args) {
@@ -170,8 +197,7 @@ HWY_INLINE void dots(const StripDots& args) {
   for (int h = 0; h < args.heads;) {
     const int heads = args.heads - h >= kTileHeads ? kTileHeads : 1;
     for (int i = 0; i < heads * blocks; ++i) {
-      const float* query = args.queries + (size_t(h) * blocks + i) * kStripBlock;
-      to_whole<kBits>(Floats{query}, whole[i]);
+      to_whole<kBits>(args.queries + (size_t(h) * blocks + i) * kStripBlock, kStripBlock, whole[i]);
     }
     float* const logits = args.logits + h * args.logit_stride;
     heads == kTileHeads ? dot_heads<kBits, kTileHeads>(args, whole, logits) : dot_heads<kBits, 1>(args, whole, logits);
@@ -186,7 +212,9 @@ HWY_INLINE void sum_lanes(const StripSums& args, int block, int lane, const Whol
   constexpr size_t kQuadBytes = kStripBlock * kQuad;
   DigitSums<kHeads> sums;
   sums.start(whole, 1);
+  const PartFetch next(args.next, (block * kStripBlock + lane) / kLanes, args.values.width / kLanes);
   for (int slot = 0; slot < args.slots; slot += kStripSlots) {
+    next.strip_of(slot);
     const std::byte* pair = args.values.strip((args.first + slot) / kStripSlots) + block * block_code_bytes(kBits) + lane * kQuad;
     for (int i = 0; i < kStripSlots; i += 2 * kQuad, pair += pair_bytes<kBits>(kQuadBytes)) {
       sums.template add_pair<kBits>(pair, kQuadBytes, whole, 1, slot + i);
@@ -203,34 +231,37 @@ HWY_NOINLINE void sum_heads(const StripSums& args, int block, const Whole<kStrip
   for (int lane = 0; lane < kStripBlock; lane += kLanes) sum_lanes<kBits, kHeads>(args, block, lane, whole, out);
 }
 
-// Weights times the scales of a block; 0 for slots that are not used, which may hold anything.
-struct ScaledWeights {
-  const StripSums& args;
-  int block;
-  const float* weights;
-  HWY_INLINE F32V operator()(int slot) const {
-    const F32 d;
-    if (slot >= args.slots) return hn::Zero(d);
+// out[head][s] = weights times the scales of a block for `heads` heads; 0 behind the last slot, where a strip may hold anything.
+HWY_INLINE void scaled_weights(const StripSums& args, int block, const float* weights, int heads, float (*out)[kStripSum]) {
+  const F32 d;
+  for (int slot = 0; slot < args.slots; slot += kLanes) {
     const std::byte* const strip = args.values.strip((args.first + slot) / kStripSlots);
     const F32V scale = scales_at(strip + scale_place(args.values.bits, args.values.width, slot % kStripSlots, block));
     const int left = args.slots - slot;
-    if (left >= kLanes) return hn::Mul(scale, hn::LoadU(d, weights + slot));
-    float some[kLanes] = {};
-    std::memcpy(some, weights + slot, left * sizeof(float));
-    return hn::IfThenElseZero(hn::FirstN(d, left), hn::Mul(scale, hn::LoadU(d, some)));
+    for (int h = 0; h < heads; ++h) {
+      const float* const from = weights + h * args.weight_stride + slot;
+      if (left >= kLanes) {
+        hn::Store(hn::Mul(scale, hn::LoadU(d, from)), d, out[h] + slot);
+        continue;
+      }
+      std::fill_n(std::copy_n(from, left, out[h] + slot), kLanes - left, 0.0f);
+      const F32V product = hn::Mul(scale, hn::Load(d, out[h] + slot));
+      hn::Store(hn::IfThenElseZero(hn::FirstN(d, left), product), d, out[h] + slot);
+    }
   }
-};
+  const int end = (args.slots + kLanes - 1) / kLanes * kLanes, whole_strips = padded_to_strips(args.slots);
+  for (int h = 0; h < heads; ++h) std::fill(out[h] + end, out[h] + whole_strips, 0.0f);
+}
 
 template <CodeBits kBits>
 HWY_INLINE void sums(const StripSums& args) {
+  alignas(64) float scaled[kTileHeads][kStripSum];
   Whole<kStripSum> whole[kTileHeads];
   for (int block = 0; block < args.values.width / kStripBlock; ++block) {
     for (int h = 0; h < args.heads;) {
       const int heads = args.heads - h >= kTileHeads ? kTileHeads : 1;
-      for (int i = 0; i < heads; ++i) {
-        const float* weights = args.weights + (h + i) * args.weight_stride;
-        to_whole<kBits>(ScaledWeights{args, block, weights}, whole[i]);
-      }
+      scaled_weights(args, block, args.weights + h * args.weight_stride, heads, scaled);
+      for (int i = 0; i < heads; ++i) to_whole<kBits>(scaled[i], padded_to_strips(args.slots), whole[i]);
       float* const out = args.out + size_t(h) * args.values.width;
       heads == kTileHeads ? sum_heads<kBits, kTileHeads>(args, block, whole, out) : sum_heads<kBits, 1>(args, block, whole, out);
       h += heads;

@@ -4,7 +4,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include <cstring>
+#include <algorithm>
+#include <bit>
 #include <limits>
 #if HWY_ARCH_ARM_A64 && HWY_OS_LINUX
 #include <sys/auxv.h>

@@ -1,6 +1,6 @@
 // Rows of keys or values in few bits, in strips of 16 slots (layout.h), and their products with queries and probabilities.
 //
-// Products are those of whole numbers: queries, and probabilities times scales, become whole numbers of 24 bits (three signed
+// Products are those of whole numbers: queries, and probabilities times scales, become whole numbers of 23 bits (in three signed
 // bytes) relative to the largest of a block, so that results differ from those of decoded rows in f32 by less than 1e-6 of the
 // largest term. Sums of whole numbers are exact, so results do not depend on how slots are shared out over vectors.
 #pragma once
@@ -37,6 +37,12 @@ void poison_in_strips(const Strips& strips, int slot);
 // Copies codes and scales as they are.
 void move_in_strips(const Strips& strips, int from, int to);
 
+// Strips that will be read next: while strip i of a product is worked on, the i-th from slot `first` on is fetched.
+struct NextStrips {
+  Strips strips;  // no base: none
+  int first = 0;
+};
+
 // logits[head * logit_stride + s] = query of the head . key of slot first + s, for s in [0, slots). first: a multiple of
 // kStripSlots. queries: [heads][width]. Slots behind the last may be written up to the end of its strip.
 struct StripDots {
@@ -46,6 +52,7 @@ struct StripDots {
   int heads = 0;
   float* logits = nullptr;
   ptrdiff_t logit_stride = 0;  // floats
+  NextStrips next;
 };
 void strip_dots(Path path, const StripDots& args);
 
@@ -58,6 +65,7 @@ struct StripSums {
   ptrdiff_t weight_stride = 0;  // floats
   int heads = 0;
   float* out = nullptr;  // [heads][width]
+  NextStrips next;
 };
 void strip_sums(Path path, const StripSums& args);
 
