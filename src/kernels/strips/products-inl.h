@@ -1,6 +1,6 @@
 // The products of simd.cc. Included as byte_dot-inl.h is, and like it without an include guard.
 //
-// A query (or a weight times the scales of values) of one block is `unit` times a whole number n of 24 bits, kept as three
+// A query (or a weight times the scales of values) of one block is `unit` times a whole number n of 23 bits, kept as three
 // signed bytes: n = n0 + 256 n1 + 65536 n2. A code is the stored number plus an offset, so
 //   sum number n = sum code n - offset sum n,
 // where the last term is where the sums begin. Sums of one byte stay below 2^24: 256 codes of 8 bits times a signed byte.
