@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "eval/grading/answer.h"
 #include "eval/grading/math_verify.h"
+#include "eval/json_text.h"
 #include "flags.h"
 #include "json_output.h"
 #include "output.h"
@@ -53,7 +54,7 @@ std::string text_of(const json& object, const char* key, const std::string& wher
 }
 
 Pair parse_pair(const std::string& line, AnswerKind kind, const std::string& where) {
-  const json object = json::parse(line, nullptr, false);
+  const json object = eval::parse_json(line);
   if (!object.is_object()) throw Error(ErrorCode::kCorrupt, where + ": not a JSON object; write one per line");
   Pair pair;
   pair.expected = text_of(object, "expected", where);

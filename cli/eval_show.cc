@@ -1,4 +1,5 @@
 // `vase eval show`: the table of results that are there.
+#include <filesystem>
 #include <set>
 
 #include "eval_report.h"
@@ -49,10 +50,11 @@ int eval_show_command(const Arguments& arguments) {
   app.add_flag("--json", as_json, "print JSON, with the configuration of each folder");
   if (!parse(app, arguments)) return kExitOk;
   std::vector<eval::ResultSet> sets;
-  std::set<std::string> taken;
+  std::set<std::filesystem::path> taken;
   for (const std::string& folder : folders) {
-    if (!taken.insert(folder).second)
-      throw Error(ErrorCode::kUsage, "the folder " + folder + " is given twice");
+    std::error_code missing;  // read_result_set() tells of it
+    if (!taken.insert(std::filesystem::canonical(folder, missing)).second && !missing)
+      throw Error(ErrorCode::kUsage, "the folder " + folder + " is given twice; give it once");
     sets.push_back(eval::read_result_set(folder));
   }
   print_results(sets, as_json);

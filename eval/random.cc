@@ -4,10 +4,7 @@ namespace vase::eval {
 
 uint64_t Random::next() {
   state_ += 0x9e3779b97f4a7c15u;
-  uint64_t z = state_;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
+  return mixed(state_);
 }
 
 uint64_t Random::below(uint64_t count) {
@@ -19,10 +16,16 @@ uint64_t Random::below(uint64_t count) {
 
 int Random::between(int low, int high) { return low + static_cast<int>(below(static_cast<uint64_t>(high - low) + 1)); }
 
-uint64_t seed_from(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325u;
+uint64_t seed_from(std::string_view text, uint64_t basis) {
+  uint64_t hash = basis;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
+}
+
+uint64_t mixed(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
 }
 
 }  // namespace vase::eval

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "eval/json_text.h"
 #include "vase/error.h"
 
 namespace vase::eval {
@@ -90,7 +91,7 @@ std::vector<Text> read_texts(const Model& model, const std::string& path, int mo
     if (text.tokens.size() < 2) fail(path, "has fewer than two tokens");
     return {text};
   }
-  if (const json whole = json::parse(content, nullptr, false); whole.is_object()) {  // one object over many lines
+  if (const json whole = parse_json(content); whole.is_object()) {  // one object over many lines
     return {parse_record(model, whole, path, most_tokens)};
   }
   size_t line_number = 0;
@@ -100,7 +101,7 @@ std::vector<Text> read_texts(const Model& model, const std::string& path, int mo
     from = end + 1;
     const std::string where = path + ":" + std::to_string(++line_number);
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const json object = json::parse(line, nullptr, false);
+    const json object = parse_json(line);
     if (object.is_discarded()) fail(where, "not valid JSON");
     all.push_back(parse_record(model, object, where, most_tokens));
   }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <thread>
 
+#include "eval/json_text.h"
 #include "vase/error.h"
 
 namespace vase::eval {
@@ -40,11 +42,13 @@ Address parse_address(const std::string& url) {
   return {url.substr(0, slash), base};
 }
 
-// Of a busy or restarting server, and of proxies before it.
-bool may_pass(int status) { return status == 408 || status == 429 || (status >= 500 && status <= 504); }
+// Of a busy or restarting server, and of proxies before it. 200: with an answer that was cut off.
+bool may_pass(int status) {
+  return status == 200 || status == 408 || status == 429 || (status >= 500 && status <= 504);
+}
 
 std::string excerpt(const std::string& body) {
-  const json answer = json::parse(body, nullptr, false);
+  const json answer = parse_json(body);
   if (answer.is_object() && answer.contains("error")) {
     const json& error = answer["error"];
     if (error.is_object() && error.value("message", json()).is_string()) return error["message"];
@@ -69,7 +73,8 @@ std::string text_of(const json& message, const char* key) {
 
 int count_of(const json& usage, const char* key) {
   const json value = usage.is_object() ? usage.value(key, json()) : json();
-  return value.is_number_integer() ? value.get<int>() : 0;
+  const bool fits = value.is_number_unsigned() && value <= std::numeric_limits<int>::max();
+  return fits ? value.get<int>() : 0;
 }
 
 }  // namespace
@@ -96,7 +101,7 @@ json chat_request(const std::string& model, const GenerationOptions& options, co
 }
 
 ChatReply read_reply(const std::string& body) {
-  const json answer = json::parse(body, nullptr, false);
+  const json answer = parse_json(body);
   const json choices = answer.is_object() ? answer.value("choices", json()) : json();
   const json choice = choices.is_array() && !choices.empty() ? choices[0] : json();
   const json message = choice.is_object() ? choice.value("message", json()) : json();
@@ -142,7 +147,11 @@ struct ChatServer::Impl {
   // What went wrong; empty when nothing did.
   std::string problem(const httplib::Result& result) const {
     if (!result) return "the connection failed (" + httplib::to_string(result.error()) + ")";
-    if (result->status == 200) return "";
+    if (result->status == 200) {
+      return !parse_json(result->body).is_discarded()
+                 ? ""
+                 : "its answer is cut off or no JSON: " + excerpt(result->body);
+    }
     return "it answered " + std::to_string(result->status) + ": " + excerpt(result->body);
   }
 
@@ -176,7 +185,11 @@ ChatReply ChatServer::ask(const json& request, const std::function<bool()>& stop
     const std::string problem = impl_->problem(result);
     if (problem.empty()) return read_reply(result->body);
     if (stop()) impl_->fail("stopped");
-    if (result && !may_pass(result->status)) impl_->fail(problem);
+    if (result && !may_pass(result->status)) {
+      impl_->fail(problem +
+                  "; what is finished is kept. It would refuse this again: see to the server, or leave the "
+                  "problem out (--ids, with another folder)");
+    }
     if (attempt == impl_->options.attempts) {
       impl_->fail(problem + ", " + std::to_string(attempt) +
                   " times in a row; what is finished is kept, run it again to go on");

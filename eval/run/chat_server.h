@@ -44,7 +44,7 @@ class ChatServer {
   // Throws Error(kResource) when nobody answers there, or not with this key. Asks once.
   void check();
   // stop: asked while it waits between two attempts; it gives up then, as it does after cancel(). Throws
-  // Error: kResource, with what the server or the network said; kCorrupt, for an answer that is not of the
+  // Error: kResource, with what the server or the network said; kCorrupt, for JSON that is not of the
   // protocol.
   ChatReply ask(const nlohmann::json& request, const std::function<bool()>& stop);
   // From any thread: ends the request that is under way.

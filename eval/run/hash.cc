@@ -3,21 +3,12 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "eval/random.h"
+
 namespace vase::eval {
-namespace {
-
-uint64_t mixed(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-  return x ^ (x >> 31);
-}
-
-}  // namespace
 
 uint64_t hash_text(std::string_view text, uint64_t start) {
-  uint64_t hash = 0xCBF29CE484222325u ^ mixed(start);
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
-  return mixed(hash);
+  return mixed(seed_from(text, kFnvBasis ^ mixed(start)));
 }
 
 std::string hex_digits(uint64_t value) {

@@ -2,9 +2,9 @@
 
 #include <fstream>
 #include <map>
-#include <tuple>
 #include <vector>
 
+#include "eval/json_text.h"
 #include "eval/run/record.h"
 #include "eval/run/results_file.h"
 #include "vase/error.h"
@@ -20,8 +20,6 @@ struct Place {
   std::string where;
   uint64_t offset = 0, bytes = 0;
 };
-
-using Key = std::tuple<std::string, std::string, std::string, int, int, int>;
 
 class Lines {
  public:
@@ -51,7 +49,7 @@ Merged merge_results(std::span<const std::string> folders,
                      const std::function<void(std::string_view line)>& write) {
   Merged merged;
   Lines lines(folders);
-  std::map<Key, Place> places;
+  std::map<Item::Key, Place> places;
   for (size_t f = 0; f < folders.size(); ++f) {
     const json config = read_config(folders[f]);
     if (f == 0) merged.config = config;
@@ -59,10 +57,10 @@ Merged merge_results(std::span<const std::string> folders,
     read_results(Lines::path(folders[f]), [&](const ResultsLine& line) {
       const Result result = read_result(line.json, line.where);
       const Place place{f, line.where, line.offset, line.bytes};
-      const auto [first, is_new] = places.emplace(Key(result.item.key()), place);
+      const auto [first, is_new] = places.emplace(result.item.key(), place);
       if (is_new) return;
       ++merged.repeated;
-      if (without_timing(json::parse(lines.read(first->second))) == without_timing(line.json)) return;
+      if (without_timing(parse_json(lines.read(first->second))) == without_timing(line.json)) return;
       throw Error(ErrorCode::kUsage, line.where + " and " + first->second.where +
                                          " have different results for " + result.item.text() +
                                          "; they are not of the same run: leave one of the folders out");

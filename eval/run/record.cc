@@ -1,5 +1,8 @@
 #include "eval/run/record.h"
 
+#include <utility>
+
+#include "eval/run/results_file.h"
 #include "vase/error.h"
 
 namespace vase::eval {
@@ -7,25 +10,40 @@ namespace {
 
 using nlohmann::json;
 
+[[noreturn]] void fail(const char* key, const std::string& where) {
+  throw Error(ErrorCode::kCorrupt,
+              where + ": \"" + key + "\" is missing or of another kind: " + kMendResults);
+}
+
 template <typename T>
 T field(const json& object, const char* key, const std::string& where) {
   try {
     return object.at(key).get<T>();
   } catch (const json::exception&) {
-    throw Error(ErrorCode::kCorrupt,
-                where + ": \"" + key + "\" is missing or of another kind; not a line of `vase eval run`");
+    fail(key, where);
   }
+}
+
+// A whole number that T has room for.
+template <typename T>
+T count(const json& object, const char* key, const std::string& where) {
+  const json value = field<json>(object, key, where);
+  if (!value.is_number_integer()) fail(key, where);
+  const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<uint64_t>())
+                                               : std::in_range<T>(value.get<int64_t>());
+  if (!fits) fail(key, where);
+  return value.get<T>();
 }
 
 Item read_item(const json& line, const std::string& where) {
   return {.task = field<std::string>(line, "task", where),
           .problem_id = field<std::string>(line, "id", where),
           .policy = field<std::string>(line, "policy", where),
-          .budget = field<int>(line, "budget", where),
-          .run = field<int>(line, "run", where),
-          .sample = field<int>(line, "sample", where),
-          .seed = field<uint64_t>(line, "seed", where),
-          .evict_seed = field<uint64_t>(line, "evict_seed", where)};
+          .budget = count<int>(line, "budget", where),
+          .run = count<int>(line, "run", where),
+          .sample = count<int>(line, "sample", where),
+          .seed = count<uint64_t>(line, "seed", where),
+          .evict_seed = count<uint64_t>(line, "evict_seed", where)};
 }
 
 Timing read_timing(const json& line, const std::string& where) {
@@ -80,10 +98,10 @@ Result read_result(const json& line, const std::string& where) {
            .right = field<bool>(line, "right", where),
            .finish = field<std::string>(line, "finish", where),
            .label = field<std::string>(line, "label", where),
-           .prompt_tokens = field<int>(line, "prompt_tokens", where),
-           .generated_tokens = field<int>(line, "generated_tokens", where),
-           .evicted = field<int64_t>(line, "evicted", where),
-           .kv_bytes = field<uint64_t>(line, "kv_bytes", where),
+           .prompt_tokens = count<int>(line, "prompt_tokens", where),
+           .generated_tokens = count<int>(line, "generated_tokens", where),
+           .evicted = count<int64_t>(line, "evicted", where),
+           .kv_bytes = count<uint64_t>(line, "kv_bytes", where),
            .timing = read_timing(field<json>(line, "timing", where), where)};
   if (const json extracted = field<json>(line, "extracted", where); !extracted.is_null()) {
     r.extracted = field<std::string>(line, "extracted", where);

@@ -19,7 +19,8 @@ struct Item {
   int sample = 0;                     // which of the texts per problem, counted from 0
   uint64_t seed = 0, evict_seed = 0;  // of this text and its evictions: `vase run` gives it with the same two
 
-  auto key() const { return std::tie(task, problem_id, policy, budget, run, sample); }
+  using Key = std::tuple<std::string, std::string, std::string, int, int, int>;
+  Key key() const { return {task, problem_id, policy, budget, run, sample}; }
   // "gsm8k-6 of gsm8k, vase-attnv at 128, run 0, sample 2"
   std::string text() const;
 };
@@ -62,7 +63,7 @@ struct Generation {
 
 // One line, with its end.
 std::string result_line(const Result& result, const Generation& generation);
-// Throws Error(kCorrupt): "<where>: ...".
+// Throws Error(kCorrupt): "<where>: ...", also for a number that is not whole or too large.
 Result read_result(const nlohmann::json& line, const std::string& where);
 // The line without what differs from one time to the next.
 nlohmann::json without_timing(nlohmann::json line);

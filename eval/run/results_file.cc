@@ -12,6 +12,7 @@
 #include <iterator>
 #include <set>
 
+#include "eval/json_text.h"
 #include "vase/error.h"
 
 namespace vase::eval {
@@ -76,14 +77,17 @@ bool is_config(const json& file) {
 uint64_t read_results(const std::string& path, const std::function<void(const ResultsLine&)>& on_line,
                       const char* advice) {
   std::ifstream in(path, std::ios::binary);
-  if (!in || fs::is_directory(path)) throw Error(ErrorCode::kNotFound, "cannot read " + path);
+  if (!in || fs::is_directory(path)) {
+    throw Error(ErrorCode::kNotFound,
+                "cannot read " + path + "; give a folder, or a file, that `vase eval` has written");
+  }
   uint64_t offset = 0;
   size_t number = 0, bad = 0;
   for (std::string text; std::getline(in, text);) {
     if (in.eof()) return offset;  // no end: torn
     ++number;
     if (bad > 0) break;
-    const json line = json::parse(text, nullptr, false);
+    const json line = parse_json(text);
     if (line.is_discarded()) {
       bad = number;
       continue;
@@ -106,9 +110,10 @@ json read_config(const std::string& folder) {
     throw Error(ErrorCode::kNotFound,
                 folder + " holds no results of `vase eval run`: there is no " + kConfigName + " in it");
   }
-  json config = json::parse(std::string{std::istreambuf_iterator<char>(in), {}}, nullptr, false);
+  json config = parse_json(std::string{std::istreambuf_iterator<char>(in), {}});
   if (!is_config(config))
-    throw Error(ErrorCode::kCorrupt, path + ": not a configuration that `vase eval run` has written");
+    throw Error(ErrorCode::kCorrupt,
+                path + ": not a configuration that `vase eval run` has written; give another folder");
   return config;
 }
 

@@ -20,7 +20,7 @@ struct ResultsLine {
 };
 
 inline constexpr const char* kMendResults =
-    "something else has written to this file; remove the line, and what it should hold is generated again";
+    "something else has written to this file; remove the line, and the next run generates what is missing";
 
 // Calls back for every whole line; returns the bytes that these take. What follows them is a torn last line:
 // one without an end, or one that is no JSON. Throws Error: kNotFound; kCorrupt with the line, for one that

@@ -25,7 +25,7 @@ bool is_own_name(const std::string& name) {
 }  // namespace
 
 ResultsFolder::ResultsFolder(const std::string& path, const json& config)
-    : path_(path), file_(path + "/" + kResultsName) {
+    : path_(path), file_(path + "/" + kResultsName), results_(config) {
   require_own(config);
   std::error_code error;
   fs::create_directories(path, error);
@@ -34,9 +34,9 @@ ResultsFolder::ResultsFolder(const std::string& path, const json& config)
   require_own(config);  // another run may have come first
   load();
   if (fs::exists(path + "/" + kConfigName, error)) return;
-  if (!results_.empty()) {
-    throw Error(ErrorCode::kCorrupt,
-                file_ + " holds results, and there is no " + kConfigName + " that says of what");
+  if (!results_.list().empty()) {
+    throw Error(ErrorCode::kCorrupt, file_ + " holds results, and there is no " + kConfigName +
+                                         " that says of what; give another folder");
   }
   write_whole(path + "/" + kConfigName, config.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }
@@ -72,19 +72,11 @@ void ResultsFolder::open_and_lock() {
 }
 
 void ResultsFolder::load() {
-  size_ = read_results(
-      file_, [this](const ResultsLine& line) { add(read_result(line.json, line.where), line.where); });
+  size_ = results_.read(file_);
   const uint64_t there = fs::file_size(file_);
   if (there == size_) return;
   torn_ = there - size_;
   if (ftruncate(descriptor_.get(), static_cast<off_t>(size_)) != 0) fail(file_, errno);
-}
-
-void ResultsFolder::add(Result result, const std::string& where) {
-  if (!keys_.insert(Key(result.item.key())).second) {
-    throw Error(ErrorCode::kCorrupt, where + ": " + result.item.text() + " comes twice");
-  }
-  results_.push_back(std::move(result));
 }
 
 void ResultsFolder::append(const Result& result, const Generation& generation) {
@@ -101,11 +93,12 @@ void ResultsFolder::append(const Result& result, const Generation& generation) {
     written += static_cast<size_t>(bytes);
   }
   size_ += line.size();
-  add(result, file_);
+  results_.add(result, file_);
 }
 
 void ResultsFolder::fail(const std::string& path, int error) const {
-  throw Error(ErrorCode::kResource, "cannot write " + path + ": " + std::strerror(error));
+  throw Error(ErrorCode::kResource, "cannot write " + path + ": " + std::strerror(error) +
+                                        "; what is finished is kept, run it again to go on");
 }
 
 }  // namespace vase::eval

@@ -5,11 +5,10 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
+#include "eval/run/folder_results.h"
 #include "eval/run/record.h"
 #include "eval/sandbox/descriptor.h"
 
@@ -25,8 +24,8 @@ class ResultsFolder {
   ResultsFolder(const std::string& path, const nlohmann::json& config);
 
   // What is finished: found in the folder, and appended since.
-  const std::vector<Result>& results() const { return results_; }
-  bool has(const Item& item) const { return keys_.contains(Key(item.key())); }
+  const std::vector<Result>& results() const { return results_.list(); }
+  bool has(const Item& item) const { return results_.has(item); }
   // Bytes of a torn line that were cut off.
   uint64_t torn() const { return torn_; }
 
@@ -34,19 +33,15 @@ class ResultsFolder {
   void append(const Result& result, const Generation& generation);
 
  private:
-  using Key = std::tuple<std::string, std::string, std::string, int, int, int>;
-
   void require_own(const nlohmann::json& config) const;
   void open_and_lock();
   void load();
-  void add(Result result, const std::string& where);
   [[noreturn]] void fail(const std::string& path, int error) const;
 
   std::string path_, file_;
   Descriptor descriptor_;
   uint64_t size_ = 0, torn_ = 0;  // bytes
-  std::vector<Result> results_;
-  std::set<Key> keys_;
+  FolderResults results_;
 };
 
 }  // namespace vase::eval

@@ -6,8 +6,11 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
+
+#include "vase/error.h"
 
 namespace vase::eval {
 namespace {
@@ -43,7 +46,11 @@ class Workers {
     const size_t count = std::min(items.size(), static_cast<size_t>(options.engine.sequences));
     left_ = count;
     for (size_t i = 0; i < count; ++i) servers_.push_back(std::make_unique<ChatServer>(server));
-    for (auto& one : servers_) threads_.emplace_back([this, &one] { work(*one); });
+    try {
+      for (auto& one : servers_) threads_.emplace_back([this, &one] { work(*one); });
+    } catch (const std::system_error& e) {
+      give_up(e.what());
+    }
   }
   ~Workers() { stop(); }
 
@@ -82,6 +89,17 @@ class Workers {
   }
 
  private:
+  // Not all of the threads could be started.
+  [[noreturn]] void give_up(const std::string& reason) {
+    {
+      const std::lock_guard lock(mutex_);
+      left_ -= servers_.size() - threads_.size();
+    }
+    stop();
+    throw Error(ErrorCode::kResource, "cannot have " + std::to_string(servers_.size()) +
+                                          " requests under way (" + reason + "); give fewer --sequences");
+  }
+
   void work(ChatServer& server) {
     try {
       for (size_t i = next_++; i < items_.size() && !stopping_; i = next_++) generate(server, items_[i]);
@@ -96,10 +114,19 @@ class Workers {
     changed_.notify_all();
   }
 
+  // The server does not know which item it was asked for.
+  ChatReply ask(ChatServer& server, const Planned& planned) const {
+    try {
+      return server.ask(chat_request(model_, options_, planned.prompt(), planned.item.seed),
+                        [this] { return stopping_.load(); });
+    } catch (const Error& e) {
+      throw Error(e.code(), planned.item.text() + ": " + e.what());
+    }
+  }
+
   void generate(ChatServer& server, const Planned& planned) {
     const double start = unix_time();
-    const ChatReply reply = server.ask(chat_request(model_, options_, planned.prompt(), planned.item.seed),
-                                       [this] { return stopping_.load(); });
+    const ChatReply reply = ask(server, planned);
     Done one = done(planned, reply, start, unix_time() - start);
     const std::lock_guard lock(mutex_);
     done_.push_back(std::move(one));
@@ -126,15 +153,19 @@ bool run_on_server(const ChatServerOptions& server, const GenerationOptions& opt
                    std::span<const Planned> items, const RunCallbacks& callbacks) {
   Workers workers(server, options, items);
   int64_t tokens = 0;
-  while (!workers.over()) {
-    if (callbacks.stop()) {
-      workers.stop();
-      return false;
-    }
+  const auto hand_over = [&] {
     for (Done& one : workers.take()) {
       tokens += one.result.generated_tokens;
       callbacks.on_finished(*one.planned, std::move(one.result), std::move(one.generation));
     }
+  };
+  while (!workers.over()) {
+    if (callbacks.stop()) {
+      workers.stop();
+      hand_over();  // what came until then
+      return false;
+    }
+    hand_over();
     callbacks.on_tick(workers.running(), tokens);
   }
   workers.stop();

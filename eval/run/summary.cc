@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "eval/run/folder_results.h"
 #include "eval/run/results_file.h"
 #include "eval/statistics.h"
 
@@ -81,7 +82,30 @@ double kept_share(int budget, double length) {
   return budget > 0 && length > budget ? static_cast<double>(budget) / length : 1;
 }
 
-// The same problem and sample, whatever the eviction seed.
+// "server", when another program generated.
+bool by_server(const json& config) {
+  const json server = config.value("server", json());
+  return server.is_string() && !server.get_ref<const std::string&>().empty();
+}
+
+json instruction_of(const json& config, const std::string& task) {
+  for (const json& one : config["tasks"]) {
+    if (one["name"] == task) return one.value("instruction", json());
+  }
+  return nullptr;
+}
+
+// Whether a difference between two folders can be the policies' doing: the same model was asked in the same
+// way, and its answers were read by the same grader. Another program has its own name for the model.
+bool comparable(const json& a, const json& b, const std::string& task) {
+  const auto alike = [&](const char* key) { return a.value(key, json()) == b.value(key, json()); };
+  return (alike("model") || by_server(a) || by_server(b)) && alike("sampling") && alike("max_tokens") &&
+         alike("stops") && alike("system") && alike("raw") && alike("grader") &&
+         instruction_of(a, task) == instruction_of(b, task);
+}
+
+// The same problem and sample, whatever the eviction seed. A problem of another folder that has the same id
+// and another answer is another problem.
 std::optional<Paired> compare(const Results& results, const Results& full) {
   std::map<std::pair<std::string, int>, const Result*> others;
   for (const Result* r : full) others[{r->item.problem_id, r->item.sample}] = r;
@@ -89,7 +113,7 @@ std::optional<Paired> compare(const Results& results, const Results& full) {
   std::vector<double> ratios, lengths;
   for (const Result* r : results) {
     const auto other = others.find({r->item.problem_id, r->item.sample});
-    if (other == others.end()) continue;
+    if (other == others.end() || other->second->expected != r->expected) continue;
     differences[r->item.problem_id].push_back(double(r->right) - double(other->second->right));
     lengths.push_back(static_cast<double>(length(*other->second)));
     ratios.push_back(kept_share(r->item.budget, lengths.back()));
@@ -127,8 +151,9 @@ int64_t ResultSet::expected() const { return config["items"].get<int64_t>(); }
 
 ResultSet read_result_set(const std::string& folder) {
   ResultSet set{.name = folder, .config = read_config(folder), .results = {}};
-  read_results(folder + "/" + kResultsName,
-               [&](const ResultsLine& line) { set.results.push_back(read_result(line.json, line.where)); });
+  FolderResults results(set.config);
+  results.read(folder + "/" + kResultsName);
+  set.results = results.list();
   return set;
 }
 
@@ -159,7 +184,8 @@ std::vector<SummaryRow> summarise(std::span<const ResultSet> sets) {
     };
     if (const Results* full = in(own)) return full;
     for (size_t set = 0; set < all.size(); ++set) {
-      if (const Results* full = in(set)) return full;
+      const Results* full = in(set);
+      if (full && comparable(sets[own].config["config"], sets[set].config["config"], task)) return full;
     }
     return nullptr;
   };

@@ -23,7 +23,8 @@ struct ResultSet {
   bool complete() const { return static_cast<int64_t>(results.size()) >= expected(); }
 };
 
-// Reads a folder that no run needs to have finished. Throws Error as read_config() and read_results() do.
+// Reads a folder that no run needs to have finished. Throws Error as read_config() and FolderResults::read()
+// do.
 ResultSet read_result_set(const std::string& folder);
 
 // Against the full cache on the same items. Every number is over problems, of a problem the mean over its
@@ -60,7 +61,8 @@ struct SummaryRow {
 };
 
 // Rows in the order of the sets' configurations. What each is compared with is `full` on the same task in its
-// own set, or else in the first set that has it.
+// own set, or else in the first set that has it for the same model (of a server for any), with the same
+// instruction, system message, sampling, limit of tokens, stops and grader.
 std::vector<SummaryRow> summarise(std::span<const ResultSet> sets);
 
 // Wall time in seconds during which at least one of the results was in progress; time of several processes

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "eval/json_text.h"
 #include "eval/sandbox/packed_text.h"
 #include "vase/error.h"
 
@@ -30,8 +31,8 @@ CodeTest parse_test(const json& object, bool function) {
 
 void add_tests(const std::string& text, CodeTests& tests) {
   if (text.empty()) return;
-  json list = json::parse(text, nullptr, false);
-  if (list.is_discarded()) list = json::parse(unpack_text(text), nullptr, false);
+  json list = parse_json(text);
+  if (list.is_discarded()) list = parse_json(unpack_text(text));
   if (!list.is_array()) fail("not a JSON list");
   for (const json& object : list) tests.tests.push_back(parse_test(object, !tests.function.empty()));
 }
@@ -39,7 +40,7 @@ void add_tests(const std::string& text, CodeTests& tests) {
 }  // namespace
 
 CodeTests parse_code_tests(const std::string& text) {
-  const json object = json::parse(text, nullptr, false);
+  const json object = parse_json(text);
   if (!object.is_object()) fail("not a JSON object");
   CodeTests tests;
   tests.function = text_of(object, "function");

@@ -45,6 +45,7 @@ class Jail {
     close(plan_.go_from);
     forget_handlers();
     become_user();
+    hide_memory();
     stay_with_parent();
     make_mounts();
     write_files();
@@ -82,6 +83,10 @@ class Jail {
     check(syscall(SYS_setresgid, kUserInside, kUserInside, kUserInside) == 0, JailStep::kUser);
     check(syscall(SYS_setresuid, kUserInside, kUserInside, kUserInside) == 0, JailStep::kUser);
   }
+
+  // This process is a copy of the one that runs the evaluation, with all that it holds, and the program is of
+  // the same user: nothing of it under /proc is the program's to open.
+  void hide_memory() const { check(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0, JailStep::kUser); }
 
   // When the parent dies, this process does; when it died before that was arranged, the other end of `go` is closed.
   void stay_with_parent() const {

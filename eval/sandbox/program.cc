@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "eval/json_text.h"
 #include "eval/sandbox/drivers.h"
 #include "eval/sandbox/same_number.h"
 #include "eval/stripped.h"
@@ -45,7 +46,7 @@ bool same_line(std::string_view given, std::string_view expected) {
 
 // Standard output of the driver that calls a function.
 bool same_result(const std::string& given, const std::string& expected) {
-  const json result = json::parse(given, nullptr, false), right = json::parse(expected, nullptr, false);
+  const json result = parse_json(given), right = parse_json(expected);
   return !result.is_discarded() && result == right;
 }
 

@@ -20,6 +20,8 @@ constexpr uint32_t kMachine = AUDIT_ARCH_AARCH64;
 constexpr uint32_t kMachine = 0;
 #endif
 
+constexpr uint32_t kMemfdSecret = 447;  // on every CPU; older headers lack it
+
 constexpr uint32_t kForbidden[] = {
 #ifdef SYS_fork
     SYS_fork,
@@ -27,6 +29,7 @@ constexpr uint32_t kForbidden[] = {
 #endif
     SYS_socket,
     SYS_memfd_create,
+    kMemfdSecret,
     SYS_shmget,
     SYS_msgget,
     SYS_semget,

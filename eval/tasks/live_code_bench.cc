@@ -1,3 +1,4 @@
+#include "eval/json_text.h"
 #include "eval/sandbox/code_tests.h"
 #include "eval/tasks/readers.h"
 #include "vase/error.h"
@@ -18,7 +19,7 @@ constexpr const char* kFillsIn =
 std::string function_name(const Record& record) {
   const std::optional<std::string> text = find_text(record, {"metadata"});
   if (!text || text->empty()) return {};
-  const json metadata = json::parse(*text, nullptr, false);
+  const json metadata = parse_json(*text);
   if (!metadata.is_object()) fail_record(record, "\"metadata\" is not a JSON object in a text");
   const auto name = metadata.find("func_name");
   if (name == metadata.end() || name->is_null()) return {};

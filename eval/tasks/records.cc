@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 
+#include "eval/json_text.h"
 #include "eval/stripped.h"
 #include "eval/tasks/csv.h"
 #include "vase/error.h"
@@ -55,14 +57,27 @@ void read_lines(std::ifstream& in, const std::string& path, const Use& use) {
   for (std::string line; std::getline(in, line);) {
     ++line_number;
     if (line.find_first_not_of(kBlanks) == std::string::npos) continue;
-    use_object(json::parse(line, nullptr, false), path + ":" + std::to_string(line_number), records++, use);
+    use_object(parse_json(line), path + ":" + std::to_string(line_number), records++, use);
   }
   if (in.bad()) throw Error(ErrorCode::kResource, "reading " + path + " failed; is its disk still there?");
 }
 
+// ":12", the line at which the text stops being JSON; empty where that cannot be told.
+std::string place_of_error(const std::string& text) {
+  try {
+    (void)json::parse(text);
+  } catch (const json::parse_error& e) {
+    const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(e.byte, text.size()));
+    return ":" + std::to_string(1 + std::count(text.begin(), end, '\n'));
+  } catch (const json::exception&) {
+  }
+  return "";
+}
+
 void read_list(std::ifstream& in, const std::string& path, const Use& use) {
-  json list = json::parse(read_rest(in), nullptr, false);
-  if (!list.is_array()) corrupt(path, "not a valid list of JSON objects");
+  const std::string text = read_rest(in);
+  json list = parse_json(text);
+  if (!list.is_array()) corrupt(path + place_of_error(text), "not a valid list of JSON objects");
   for (size_t i = 0; i < list.size(); ++i) {
     use_object(std::move(list[i]), path + ", item " + std::to_string(i + 1), i, use);
   }
@@ -90,8 +105,19 @@ json text_of_cell(const std::string& cell, const std::string& where) {
   return text;
 }
 
+// Of two columns with one name nobody could tell which is meant.
+void require_different(const CsvRow& names, const std::string& path) {
+  std::set<std::string> taken;
+  for (const std::string& name : names.cells) {
+    if (name.empty() || taken.insert(name).second) continue;
+    corrupt(path + ":" + std::to_string(names.line),
+            "two columns have the name \"" + name + "\"; rename one");
+  }
+}
+
 void read_table(std::ifstream& in, const std::string& path, const Use& use) {
   const std::vector<CsvRow> rows = parse_csv(read_rest(in), path);
+  if (!rows.empty()) require_different(rows[0], path);
   for (size_t r = 1; r < rows.size(); ++r) {
     const std::vector<std::string>&names = rows[0].cells, &cells = rows[r].cells;
     const std::string where = path + ":" + std::to_string(rows[r].line);

@@ -333,7 +333,8 @@ TEST_F(CliEvalRun, ShowRefusesWhatHoldsNoResults) {
   EXPECT_EQ(none.code, 1);
   EXPECT_NE(none.err.find("holds no results"), std::string::npos) << none.err;
   ASSERT_EQ(vase(right_run("out")).code, 0);
-  expect_usage_error(vase("eval show " + path("out") + " " + path("out")), {"given twice"});
+  for (const char* again : {"", "/", "/../out"})
+    expect_usage_error(vase("eval show " + path("out") + " " + path("out") + again), {"given twice"});
 }
 
 }  // namespace

@@ -68,6 +68,8 @@ TEST_F(Texts, AtMostSoManyTexts) {
 TEST_F(Texts, DamagedRecordsAreNamedWithTheirLine) {
   for (const auto& [content, word] : std::vector<std::pair<std::string, std::string>>{
            {"{\"tokens\":[1,2]}\n{\"tokens\":", ":2: not valid JSON"},
+           {"{\"id\":" + std::string(200000, '[') + std::string(200000, ']') + ",\"tokens\":[1,2]}\n",
+            ":1: not valid JSON"},
            {"[1, 2]\n", "write one object per line"},
            {"1\n", "not a JSON object"},
            {"{\"id\": 3}\n", "needs \"tokens\""},

@@ -67,6 +67,16 @@ TEST(ReadReply, AnswersAndHowTheyEnded) {
             "length");
 }
 
+TEST(ReadReply, CountsThatCannotBe) {
+  for (const char* count : {"-5", "1e300", "7.5", "3000000000", "1000000000000000000", "\"9\"", "null"}) {
+    const ChatReply reply =
+        read_reply(R"({"choices":[{"message":{"content":"5"}}],"usage":{"prompt_tokens":)" +
+                   std::string(count) + R"(,"completion_tokens":4}})");
+    EXPECT_EQ(reply.prompt_tokens, 0) << count;
+    EXPECT_EQ(reply.generated_tokens, 4) << count;
+  }
+}
+
 TEST(ReadReply, ThinkingThatIsSentApartIsPutBack) {
   for (const std::string key : {"reasoning_content", "reasoning"}) {
     const std::string whole = R"({"choices":[{"message":{"content":"5","KEY":"hm"}}]})",
@@ -119,6 +129,18 @@ TEST(ChatServer, DroppedConnectionsAndBusyServersAreAskedAgain) {
   const std::vector<json> requests = server.requests();
   ASSERT_EQ(requests.size(), 4u);
   for (const json& request : requests) EXPECT_EQ(request, requests[0]);
+}
+
+// Without a length nobody sees that the connection ended too early, but for the JSON in it.
+TEST(ChatServer, AnswersThatAreCutOffAreAskedForAgain) {
+  FakeChatServer server([](int number, const json&, httplib::Response& response) {
+    if (number < 2)
+      response.set_content(number == 0 ? "{\"choices\":[{\"mess" : "", "application/json");
+    else
+      say(response, "at last");
+  });
+  EXPECT_EQ(ChatServer(options_for(server)).ask(json::object(), never).text, "at last");
+  EXPECT_EQ(server.requests().size(), 3u);
 }
 
 TEST(ChatServer, GivesUpInTheEnd) {

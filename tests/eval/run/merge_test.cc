@@ -16,7 +16,10 @@ using nlohmann::json;
 
 json config(int temperature = 0) {
   return {{"hash", std::to_string(temperature)},
-          {"config", {{"tasks", json::array()}, {"cells", json::array()}, {"temperature", temperature}}},
+          {"config",
+           {{"tasks", json::array({{{"name", "t"}}})},
+            {"cells", json::array({{{"policy", "full"}, {"budget", 0u}}})},
+            {"temperature", temperature}}},
           {"items", 3u},
           {"command", json::array()}};
 }

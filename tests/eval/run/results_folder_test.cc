@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "eval/run/results_file.h"
+#include "eval/run/summary.h"
 #include "run_helpers.h"
 #include "vase/error.h"
 
@@ -24,7 +25,7 @@ json config(const std::string& hash = "1", double temperature = 0.5) {
   return {{"hash", hash},
           {"config",
            {{"tasks", json::array({{{"name", "t"}}})},
-            {"cells", json::array({{{"policy", "full"}, {"budget", 0u}}})},
+            {"cells", {{{"policy", "full"}, {"budget", 0u}}, {{"policy", "vase-attnv"}, {"budget", 128u}}}},
             {"temperature", temperature}}},
           {"items", 4u},
           {"command", {"--task", "t"}}};
@@ -113,10 +114,32 @@ TEST_F(Folder, DamageInTheMiddleIsNamedWithItsLine) {
   std::ofstream(file_) << line << "{\"task\": 5}\n";
   EXPECT_NE(refusal(config(), ErrorCode::kCorrupt).find("results.jsonl:2: \"task\" is missing"),
             std::string::npos);
+  json other = json::parse(line);
+  other["budget"] = 64;
+  std::ofstream(file_) << other.dump() << "\n" << line;
+  EXPECT_NE(refusal(config(), ErrorCode::kCorrupt)
+                .find("results.jsonl:1: a of t, full at 64, run 0, sample 0 is not what the configuration"),
+            std::string::npos);
   std::ofstream(file_) << line << line;
   EXPECT_NE(refusal(config(), ErrorCode::kCorrupt)
                 .find("results.jsonl:2: a of t, full, run 0, sample 0 comes twice"),
             std::string::npos);
+  EXPECT_THROW(read_result_set(path_), Error);  // a table would count it twice
+}
+
+TEST_F(Folder, NumbersThatNoRunWrites) {
+  append("a");
+  const json line = json::parse(content_of(file_));
+  const std::pair<const char*, json> wrong[] = {
+      {"budget", 1e300}, {"run", 1.5}, {"sample", int64_t{1} << 40}, {"seed", -1}, {"generated_tokens", "9"}};
+  for (const auto& [key, value] : wrong) {
+    json changed = line;
+    changed[key] = value;
+    std::ofstream(file_) << changed.dump() << "\n";
+    const std::string message = refusal(config(), ErrorCode::kCorrupt);
+    EXPECT_NE(message.find("results.jsonl:1: \"" + std::string(key) + "\""), std::string::npos) << message;
+    EXPECT_NE(message.find("remove the line"), std::string::npos) << message;
+  }
 }
 
 TEST_F(Folder, AnotherConfigurationIsRefusedWithWhatDiffers) {

@@ -2,12 +2,17 @@
 #include "eval/run/server_run.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <condition_variable>
+#include <fstream>
 #include <set>
 
 #include "fake_chat_server.h"
 #include "run_helpers.h"
+#include "support/resident.h"
 #include "vase/error.h"
 
 namespace vase::eval {
@@ -85,6 +90,69 @@ TEST_F(ServerRun, WhatWasFinishedBeforeAFailureIsHandedOver) {
     EXPECT_EQ(e.code(), ErrorCode::kResource);
   }
   EXPECT_EQ(texts_.size(), 4u);
+}
+
+TEST_F(ServerRun, TheErrorNamesTheItem) {
+  options_.engine.sequences = 1;
+  FakeChatServer server([](int number, const json&, httplib::Response& response) {
+    number < 2 ? say(response, "x") : fail_with(response, 400, "too long");
+  });
+  try {
+    run(server);
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    const std::string message = e.what();
+    EXPECT_TRUE(message.starts_with("a-2 of a, server:m, run 0, sample 0: the server at ")) << message;
+    EXPECT_NE(message.find("400: too long; what is finished is kept"), std::string::npos) << message;
+  }
+}
+
+// With one request at a time the third is asked for when the first two answers are there.
+TEST_F(ServerRun, StopHandsOverWhatIsComplete) {
+  options_.engine.sequences = 1;
+  std::atomic<bool> third = false, release = false;
+  FakeChatServer server([&](int number, const json&, httplib::Response& response) {
+    third = third || number == 2;
+    while (number == 2 && !release) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    say(response, "x");
+  });
+  EXPECT_FALSE(run(server, [&] {
+    while (!third) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return true;
+  }));
+  EXPECT_EQ(texts_.size(), 2u);
+  release = true;
+}
+
+// In a process of its own, whose address space has room for a few stacks.
+TEST_F(ServerRun, TooManyRequestsForTheMachine) {
+  if (test::sanitized()) GTEST_SKIP() << "a sanitizer takes more address space than there is";
+  const pid_t child = fork();
+  if (child == 0) {
+    long pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t most = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE)) + (rlim_t{512} << 20);
+    const rlimit limit{most, most};
+    setrlimit(RLIMIT_AS, &limit);
+    plan_.sources[0] = source("a", 4000);
+    options_.engine.sequences = 4000;
+    items_ = items_of(plan_, plan_.cells[0]);
+    try {
+      run_on_server({.url = "http://127.0.0.1:1", .model = "m", .attempts = 1}, options_, items_,
+                    {.on_finished = [](const Planned&, const Result&, const Generation&) {},
+                     .on_tick = [](int, int64_t) {},
+                     .stop = [] { return false; }});
+    } catch (const Error& e) {
+      _exit(std::string(e.what()).find("give fewer --sequences") == std::string::npos ? 2 : 0);
+    } catch (...) {
+      _exit(3);
+    }
+    _exit(4);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(ServerRun, StopEndsRequestsThatAreUnderWay) {

@@ -125,6 +125,52 @@ TEST(Summary, AFolderWithoutTheFullCacheIsComparedWithTheFirstThatHasIt) {
   EXPECT_EQ(summary_table(rows).substr(0, 18), "| folder | task | ");
 }
 
+// The same items once more, in a folder without the full cache.
+ResultSet without_full(const json& changes) {
+  ResultSet set = set_of("e", {{"p", 50}}, {result("p", 50, "a", false), result("p", 50, "b", true)});
+  set.config["config"].update(changes);
+  return set;
+}
+
+std::optional<Paired> paired_with(const ResultSet& full, const ResultSet& other) {
+  const std::vector<ResultSet> sets = {full, other};
+  return summarise(sets).back().paired;
+}
+
+TEST(Summary, OnlyTheFullCacheOfTheSameModelAndSettingsIsAMeasure) {
+  ResultSet first = two_problems();
+  const json asked = {{"model", "m"},     {"server", ""},   {"sampling", {{"temperature", 0.6}}},
+                      {"max_tokens", 99}, {"stops", {}},    {"system", ""},
+                      {"raw", false},     {"grader", "own"}};
+  first.config["config"].update(asked);
+  ASSERT_TRUE(paired_with(first, without_full(asked)));
+  EXPECT_DOUBLE_EQ(paired_with(first, without_full(asked))->difference, -0.5);
+  const json changes = {{"model", "n"},
+                        {"sampling", {{"temperature", 0}}},
+                        {"max_tokens", 9},
+                        {"stops", {"END"}},
+                        {"system", "be brief"},
+                        {"raw", true},
+                        {"grader", "math-verify 0.8"},
+                        {"tasks", json::array({{{"name", "t"}, {"instruction", "Guess."}}})}};
+  for (const auto& [key, value] : changes.items()) {
+    json other = asked;
+    other[key] = value;
+    EXPECT_FALSE(paired_with(first, without_full(other))) << key;
+  }
+  json server = asked;
+  server.update({{"model", "its name there"}, {"server", "http://h"}});
+  EXPECT_TRUE(paired_with(first, without_full(server)));
+}
+
+TEST(Summary, ProblemsWithOneIdAndTwoAnswersAreNotTheSame) {
+  ResultSet second = without_full(json::object());
+  second.results[0].expected = "12";
+  EXPECT_EQ(paired_with(two_problems(), second)->problems, 1);
+  second.results[1].expected = "12";
+  EXPECT_FALSE(paired_with(two_problems(), second));
+}
+
 TEST(BusySeconds, OverlapsCountOnceAndProcessesAddUp) {
   std::vector<Result> results(5);
   const auto span = [&](size_t i, const char* process, double start, double seconds) {

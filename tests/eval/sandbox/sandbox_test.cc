@@ -170,6 +170,12 @@ TEST_F(SandboxTest, OthersCannotBeSeenOrStopped) {
   EXPECT_EQ(printed("import os\nfor p in (os.getppid(), 1, -1):\n  try: os.kill(p, 9)\n  except ProcessLookupError: "
                     "pass\nprint('still here')"),
             "still here\n");
+  EXPECT_EQ(
+      printed(
+          "import os\nfor name in ('fd', 'environ', 'maps', 'mem', 'root/etc'):\n  path = '/proc/1/' + name\n"
+          "  try: print(os.listdir(path) if name in ('fd', 'root/etc') else open(path, 'rb').read(1))\n"
+          "  except OSError: pass\nprint('nothing')"),
+      "nothing\n");
   // A group of its own: it ends itself and nobody else.
   const ProgramRun r = run("import os\nos.kill(0, 9)");
   EXPECT_EQ(r.end, RunEnd::kKilled);
@@ -181,6 +187,7 @@ TEST_F(SandboxTest, RightsCannotBeGained) {
   EXPECT_EQ(printed(call + "libc.unshare(0x10000000))"), "-1\n");
   EXPECT_EQ(printed(call + "libc.mount(b'x', b'/tmp', b'tmpfs', 0, None))"), "-1\n");
   EXPECT_EQ(printed(call + "libc.memfd_create(b'x', 0))"), "-1\n");
+  EXPECT_EQ(printed(call + "libc.syscall(447, 0), ctypes.get_errno())"), "-1 1\n");  // memfd_secret: EPERM
   EXPECT_EQ(printed(call + "libc.setuid(0))"), "-1\n");
 }
 

@@ -53,9 +53,12 @@ TEST(Records, MalformedFiles) {
       {".jsonl", "[1]\n", ":1: not a JSON object"},
       {".jsonl", "{}\n3\n", ":2: not a JSON object"},
       {".json", "[{}, 4]", ", item 2: not a JSON object"},
-      {".json", "[{}", ": not a valid list"},
+      {".json", "[{}", ":1: not a valid list"},
+      {".json", "[{},\n\n{\"a\" 1}]", ":3: not a valid list"},
+      {".json", "[{\"a\": 1e999}]", ".json: not a valid list"},
       {".csv", "a,b\n1,2\n3\n", ":3: 1 cells, but the first row names 2 columns"},
       {".csv", "a\n\xff\n", ":2: a cell is not valid UTF-8"},
+      {".csv", "\na,b,a\n1,2,3\n", ":2: two columns have the name \"a\""},
   };
   for (const auto& c : cases) {
     const auto error = error_of([&] { records_of(c.extension, c.text); });
@@ -68,6 +71,8 @@ TEST(Records, MalformedFiles) {
 TEST(Records, DeepNestingIsNoProblem) {
   const std::string deep(1'000'000, '[');
   EXPECT_TRUE(error_of([&] { records_of(".jsonl", "{\"a\": " + deep); }));
+  EXPECT_TRUE(
+      error_of([&] { records_of(".jsonl", "{\"a\": " + deep + std::string(deep.size(), ']') + "}"); }));
 }
 
 TEST(Records, FilesThatCannotBeRead) {

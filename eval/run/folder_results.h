@@ -1,0 +1,38 @@
+// What results.jsonl of a folder holds: every result once, and none that its configuration does not ask for.
+// A folder with others would count wrong, and seem complete before it is.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "eval/run/record.h"
+
+namespace vase::eval {
+
+class FolderResults {
+ public:
+  // config: as read_config() gives it.
+  explicit FolderResults(const nlohmann::json& config);
+
+  // Adds all whole lines of the file; returns the bytes that these take. Throws Error as read_results(),
+  // read_result() and add().
+  uint64_t read(const std::string& path);
+  // Throws Error(kCorrupt), "<where>: ...", for a result that is there already or that nobody has asked for.
+  void add(Result result, const std::string& where);
+
+  bool has(const Item& item) const { return keys_.contains(item.key()); }
+  const std::vector<Result>& list() const { return list_; }
+
+ private:
+  using Cell = std::tuple<std::string, std::string, int>;  // task, policy, budget
+
+  std::set<Cell> asked_;
+  std::set<Item::Key> keys_;
+  std::vector<Result> list_;
+};
+
+}  // namespace vase::eval
