@@ -1,4 +1,4 @@
-"""measure.py list ROOT | check ROOT NAME... | measure ROOT [--again] --data D --work W --program VASE -- NAME...
+"""measure.py list ROOT | check ROOT NAME... | measure ROOT [--again] --data D --work W --program VASE NAME...
 
 Makes the evaluations of eval/results/runs.txt; scripts/results says how.
 """
@@ -94,7 +94,7 @@ def parse():
     app.add_argument("--work", type=pathlib.Path)
     app.add_argument("--program")
     app.add_argument("names", nargs="*")
-    return app.parse_args()
+    return app.parse_intermixed_args()
 
 
 def main():
