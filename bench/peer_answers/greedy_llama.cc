@@ -47,14 +47,16 @@ struct GreedyLlama::Impl {
         vocabulary(llama_model_get_vocab(model.get())) {}
 
   void decode(std::span<llama_token> tokens) {
-    if (llama_decode(context.get(), llama_batch_get_one(tokens.data(), static_cast<int32_t>(tokens.size()))) != 0)
+    if (llama_decode(context.get(),
+                     llama_batch_get_one(tokens.data(), static_cast<int32_t>(tokens.size()))) != 0)
       throw Error(ErrorCode::kResource, "libllama failed to decode");
   }
 
   // Of the last token decoded.
   llama_token most_probable() {
     const float* logits = llama_get_logits_ith(context.get(), -1);
-    return static_cast<llama_token>(std::max_element(logits, logits + llama_vocab_n_tokens(vocabulary)) - logits);
+    return static_cast<llama_token>(std::max_element(logits, logits + llama_vocab_n_tokens(vocabulary)) -
+                                    logits);
   }
 
   llama_model_ptr model;
@@ -74,10 +76,10 @@ LlamaText GreedyLlama::answer(std::span<const int32_t> prompt, int max_tokens) {
   while (static_cast<int>(out.tokens.size()) < max_tokens) {
     impl_->decode(next);
     next = {impl_->most_probable()};
+    out.tokens.push_back(next[0]);
     out.ended = llama_vocab_is_eog(impl_->vocabulary, next[0]);
     if (out.ended) break;
     out.text += piece_of(impl_->vocabulary, next[0]);
-    out.tokens.push_back(next[0]);
   }
   return out;
 }

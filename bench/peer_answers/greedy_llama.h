@@ -11,14 +11,14 @@ namespace vase::bench {
 
 struct LlamaText {
   std::string text;             // special tokens left out
-  std::vector<int32_t> tokens;  // without the one that ended it
+  std::vector<int32_t> tokens;  // with the one that ended it
   bool ended = false;           // by the model; else it ran into max_tokens
 };
 
 class GreedyLlama {
  public:
-  // context: most tokens of prompt and text together. Throws Error(kUnsupported) for a file that libllama cannot
-  // load, kResource when memory is not enough.
+  // context: most tokens of prompt and text together. Throws Error(kUnsupported) for a file that libllama
+  // cannot load, kResource when memory is not enough.
   GreedyLlama(const std::string& path, int context, int threads);
   ~GreedyLlama();
 

@@ -1,6 +1,7 @@
-// peer_answers MODEL.gguf REFERENCE OUT: has libllama answer what the texts of REFERENCE answer, a folder of `vase eval run
-// --greedy --policy full`, from the same prompt tokens. OUT becomes a folder of the same kind, graded by the same grader; an
-// interrupted run goes on where it stopped.
+// peer_answers MODEL.gguf REFERENCE OUT: has libllama answer what the texts of REFERENCE answer, a folder of
+// `vase eval run
+// --greedy --policy full`, from the same prompt tokens. OUT becomes a folder of the same kind, graded by the
+// same grader; an interrupted run goes on where it stopped.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -37,7 +38,8 @@ std::vector<Asked> read_reference(const std::string& folder) {
     eval::Result result = eval::read_result(line.json, line.where);
     if (result.item.policy != "full") return;
     if (!line.json.contains("prompt_ids"))
-      throw Error(ErrorCode::kCorrupt, line.where + ": there are no prompt_ids, which a run of this program leaves");
+      throw Error(ErrorCode::kCorrupt,
+                  line.where + ": there are no prompt_ids, which a run of this program leaves");
     asked.push_back({std::move(result), line.json.at("prompt").get<std::string>(),
                      line.json.at("prompt_ids").get<std::vector<int32_t>>()});
   });
@@ -49,7 +51,8 @@ std::vector<Asked> read_reference(const std::string& folder) {
 json config_for(const json& reference, size_t items) {
   json config = reference["config"];
   if (config["sampling"]["temperature"] != 0)
-    throw Error(ErrorCode::kUsage, "the reference was not greedy; only the most probable tokens can be compared");
+    throw Error(ErrorCode::kUsage,
+                "the reference was not greedy; only the most probable tokens can be compared");
   config["cells"] = json::array({{{"policy", kPeer}, {"parts", ""}, {"budget", 0}}});
   config["server"] = kPeer;
   config.erase("cache");
@@ -66,9 +69,12 @@ eval::Planned planned_for(const Asked& asked, const eval::Task& task, const eval
   return {.item = item, .task = &task, .problem = &problem};
 }
 
-void answer(GreedyLlama& llama, const Asked& asked, int max_tokens, eval::Grader& grader, eval::ResultsFolder& folder) {
-  const eval::Task task{.name = asked.result.item.task, .instruction = {}, .kind = eval::AnswerKind::kMath, .problems = {}};
-  const eval::Problem problem{.id = asked.result.item.problem_id, .problem = {}, .answer = asked.result.expected};
+void answer(GreedyLlama& llama, const Asked& asked, int max_tokens, eval::Grader& grader,
+            eval::ResultsFolder& folder) {
+  const eval::Task task{
+      .name = asked.result.item.task, .instruction = {}, .kind = eval::AnswerKind::kMath, .problems = {}};
+  const eval::Problem problem{
+      .id = asked.result.item.problem_id, .problem = {}, .answer = asked.result.expected};
   const eval::Planned planned = planned_for(asked, task, problem);
   const double start = eval::unix_time();
   LlamaText text = llama.answer(asked.prompt_ids, max_tokens);
@@ -84,7 +90,8 @@ void answer(GreedyLlama& llama, const Asked& asked, int max_tokens, eval::Grader
                                  .start = start,
                                  .seconds = seconds,
                                  .tokens_per_s = seconds > 0 ? generated / seconds : 0}};
-  const eval::Generation generation{asked.prompt, asked.prompt_ids, std::move(text.text), std::move(text.tokens)};
+  const eval::Generation generation{asked.prompt, asked.prompt_ids, std::move(text.text),
+                                    std::move(text.tokens)};
   eval::grade(result, generation, planned, grader);
   folder.append(result, generation);
 }
