@@ -1,17 +1,6 @@
 """What the page shows: each figure with the runs that it is made of."""
-from dataclasses import dataclass
-from typing import Callable
-
 import tables
-
-
-@dataclass(frozen=True)
-class Figure:
-    name: str  # of its markers in the page, of its picture, and of its function in plots.py
-    runs: tuple  # patterns of names of runs
-    alt: str  # what the picture shows, for those who do not see it
-    table: Callable
-
+from page import Figure
 
 FIGURES = (
     Figure("depth-4b", ("depth-4b-*",), "Tokens per second against tokens seen, Qwen3-4B shape", tables.depth_table),

@@ -19,7 +19,8 @@ from cases import (
     policy_of,
     ratio_of_repeats,
 )
-from style import INK, colours, count_text, draw_line, finished, log_axis, name_lines, panels, pyplot, SETTINGS
+from drawing import INK, SETTINGS, count_text, finished, listed, log_axis, name_lines, panels, pyplot
+from style import colours, draw_line, machine
 from tables import NOTICEABLE, about, limit_cases, measured_kv, predicted, taking_turns
 
 MIB_PER_GIB = 1024
@@ -160,17 +161,6 @@ def chunks(rows):
         name_lines(ax, ends)
     figure.subplots_adjust(wspace=0.75)
     return figure
-
-
-def listed(cases, label, width=8.0):
-    """Axes with a line of text for each case, the first on top; returns figure, axes and the heights of the cases."""
-    figure, (ax,) = panels(1, width=width, height=0.27 * len(cases) + 1.5)
-    heights = list(range(len(cases)))[::-1]
-    ax.set_yticks(heights, [label(case) for case in cases], fontsize=8.5)
-    ax.set_ylim(-0.7, len(cases) - 0.3)
-    ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-    return figure, ax, heights
 
 
 def shade_models(ax, cases, heights):
@@ -317,4 +307,4 @@ DRAWN = {
 def svg(name, rows):
     """The picture of a figure, as the bytes of an SVG file: always the same for the same rows."""
     with pyplot.style.context(["default", SETTINGS]):  # whatever the user's own settings are
-        return finished(DRAWN[name](rows), rows)
+        return finished(DRAWN[name](rows), machine(rows))

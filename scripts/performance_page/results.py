@@ -1,11 +1,8 @@
 """The recorded runs: what there is, and rows whose missing fields are errors that a person understands."""
-import fnmatch
 import json
-from dataclasses import dataclass
 
 from files import PageError
-
-RUNS_FILE = "runs.txt"
+from recorded import Results, known_runs, read_object, recorded_files
 
 
 class Row:
@@ -45,51 +42,14 @@ class Row:
         return PageError(f"{self.path}: {what}; {measure_again(self.path.stem)}")
 
 
-@dataclass
-class Results:
-    known: list  # names of all runs, in the order of the list
-    rows: dict  # name of a recorded run -> its rows
-    commands: dict  # name of a recorded run -> the command that made it
-
-    def matching(self, patterns):
-        """Names of all runs, recorded or not, that fit one of the patterns."""
-        return [name for name in self.known if any(fnmatch.fnmatch(name, one) for one in patterns)]
-
-    def rows_of(self, patterns):
-        return [row for name in self.matching(patterns) for row in self.rows.get(name, [])]
-
-    def missing(self, patterns):
-        return [name for name in self.matching(patterns) if name not in self.rows]
-
-
 def measure_again(name):
     return f"measure it again: scripts/performance measure --again {name}"
-
-
-def known_runs(folder):
-    """Names of the runs of the list, in its order."""
-    path = folder / RUNS_FILE
-    try:
-        lines = path.read_text().splitlines()
-    except OSError as error:
-        raise PageError(f"cannot read {path}: {error.strerror}") from error
-    return [line.split()[0] for line in lines if line.strip() and not line.startswith("#")]
 
 
 def read_run(path):
     """The object that `scripts/performance measure` has written."""
     again = measure_again(path.stem)
-    try:
-        run = json.loads(path.read_text())
-    except OSError as error:
-        raise PageError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise PageError(f"{path} is not JSON ({error}); {again}") from error
-    if not isinstance(run, dict):
-        raise PageError(f"{path}: no object of `vase bench --json`; {again}")
-    for field, kind in (("command", str), ("incomplete", bool), ("rows", list)):
-        if not isinstance(run.get(field), kind):
-            raise PageError(f"{path}: field '{field}' is missing or of another kind; {again}")
+    run = read_object(path, {"command": str, "incomplete": bool, "rows": list}, again)
     if run["incomplete"]:
         raise PageError(f"{path}: the run was interrupted; {again}")
     if not run["rows"] or not all(isinstance(row, dict) for row in run["rows"]):
@@ -100,10 +60,7 @@ def read_run(path):
 def load(folder, warn):
     """Reads every recorded run of the folder. warn(line) is called for files that are left out."""
     results = Results(known_runs(folder), {}, {})
-    for path in sorted(folder.glob("*.json")):
-        if path.stem not in results.known:
-            warn(f"{path} is left out: no run of {RUNS_FILE} has this name")
-            continue
+    for path in recorded_files(folder, results.known, warn):
         run = read_run(path)
         results.rows[path.stem] = [Row(path, fields) for fields in run["rows"]]
         results.commands[path.stem] = run["command"]

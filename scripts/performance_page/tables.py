@@ -15,6 +15,7 @@ from cases import (
     policy_of,
     ratio_of_repeats,
 )
+from markdown_table import table
 
 # A gain that is called one: more than the noise of the medians.
 NOTICEABLE = 1.05
@@ -36,11 +37,6 @@ def with_range(row, field, unit=""):
 
 def optional(row, field):
     return digits(row.number(field)) if row.has(field) else "-"
-
-
-def table(titles, rows):
-    lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
-    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
 
 
 def tokens(count):

@@ -26,17 +26,21 @@ inline std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Runs `vase <arguments>` through the shell; standard input is empty unless something stands before the
-// command. Standard output goes to `sink` when one is given.
-inline Outcome vase(const std::string& arguments, const std::string& before = "", const std::string& sink = "") {
+// Runs a command line through the shell, keeping what it prints; standard output goes to `sink` when one is
+// given.
+inline Outcome program(const std::string& line, const std::string& sink = "") {
   const std::string out = test::temporary_path(".out"), err = test::temporary_path(".err");
-  const std::string command = before + VASE_BINARY " " + arguments + " >" + (sink.empty() ? out : sink) +
-                              " 2>" + err + (before.empty() ? " </dev/null" : "");
+  const std::string command = line + " >" + (sink.empty() ? out : sink) + " 2>" + err;
   const int status = std::system(command.c_str());
   Outcome result{WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(out), contents(err)};
   std::remove(out.c_str());
   std::remove(err.c_str());
   return result;
+}
+
+// Runs `vase <arguments>`; standard input is empty unless something stands before the command.
+inline Outcome vase(const std::string& arguments, const std::string& before = "", const std::string& sink = "") {
+  return program(before + VASE_BINARY " " + arguments + (before.empty() ? " </dev/null" : ""), sink);
 }
 
 class Cli : public testing::Test {

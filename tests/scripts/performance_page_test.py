@@ -5,7 +5,8 @@ import unittest
 
 from cases import crossing, model_of, ratio_of_repeats
 from figures import FIGURES
-from results import Results, Row, known_runs
+from recorded import Results, known_runs
+from results import Row
 from tables import about, batch_table, digits
 
 RESULTS = pathlib.Path(sys.argv.pop())

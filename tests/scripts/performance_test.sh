@@ -156,7 +156,7 @@ tells_unknown_files_and_lost_markers() {
   expect_error 'begin memory'
 }
 
-PYTHONPATH=$tree/scripts/performance_page PYTHONDONTWRITEBYTECODE=1 \
+PYTHONPATH=$tree/scripts/performance_page:$tree/scripts/pages PYTHONDONTWRITEBYTECODE=1 \
   python3 "$source_dir/tests/scripts/performance_page_test.py" "$source_dir/bench/results"
 lists_the_runs
 refuses_wrong_usage

@@ -1,4 +1,4 @@
-"""What every part of the performance page needs: its error, and files that are whole or not there."""
+"""What every page made from recorded runs needs: its error, and files that are whole or not there."""
 import os
 
 

@@ -1,0 +1,77 @@
+"""results_page_test.py RESULTS: the arithmetic of docs/results.md, and that the list of runs and its figures belong together."""
+import math
+import pathlib
+import sys
+import unittest
+
+import kl_parts
+from figures import FIGURES
+from record import in_order, text_of
+from recorded import Results, known_runs
+from results import read_authors
+from runs import read_runs
+from spread import paired, rank_correlation, ranks, wilson
+
+RESULTS = pathlib.Path(sys.argv.pop())
+# Runs whose texts others read.
+TEXTS = {"texts-coder-1.5b", "texts-coder-0.5b", "texts-smollm2"}
+
+
+class Numbers(unittest.TestCase):
+    def test_wilson_s_ends_are_shares_from_which_the_one_seen_is_just_as_far_as_it_may_be(self):
+        for end in wilson(45, 64):
+            self.assertAlmostEqual(abs(45 / 64 - end), 1.959964 * math.sqrt(end * (1 - end) / 64))
+        self.assertEqual(wilson(0, 4)[0], 0)
+
+    def test_pairs_are_problems_that_both_have(self):
+        mean, low, high = paired({"a": 1, "b": 1, "c": 0}, {"a": 0, "b": 1, "d": 1})
+        self.assertEqual(mean, 0.5)
+        self.assertAlmostEqual(high - mean, 1.959964 * 0.5)  # stdev of 1, 0 is sqrt(1/2), over sqrt(2)
+        self.assertAlmostEqual(mean - low, high - mean)
+        self.assertIsNone(paired({"a": 1}, {"b": 1}))
+
+    def test_ranks_share_ties(self):
+        self.assertEqual(ranks([10, 30, 20, 20]), [1, 4, 2.5, 2.5])
+        self.assertAlmostEqual(rank_correlation([1, 2, 3], [1, 8, 27]), 1)
+        self.assertAlmostEqual(rank_correlation([1, 2, 3, 4], [2, 1, 4, 3]), 0.6)
+        self.assertIsNone(rank_correlation([1, 1], [1, 2]))
+
+    def test_ids_are_ordered_by_their_numbers(self):
+        lines = [{"id": name} for name in ("gsm8k-10", "gsm8k-9", "test/algebra/2.json", "test/algebra/10.json")]
+        self.assertEqual([line["id"] for line in in_order(lines[::-1])], ["gsm8k-9", "gsm8k-10", "test/algebra/2.json", "test/algebra/10.json"])
+
+    def test_policies_are_measured_a_few_at_a_time(self):
+        policies, others = kl_parts.split(["--model", "m", "--policy", "a", "--kv-budget", "64", "--policy", "b"])
+        self.assertEqual((policies, others), (["a", "b"], ["--model", "m", "--kv-budget", "64"]))
+        self.assertEqual([len(part) for part in kl_parts.parts_of(list("abcdefghijklm"))], [6, 6, 1])
+
+    def test_records_have_a_line_for_each_group(self):
+        text = text_of({"kind": "run", "rows": [{"a": 1}], "groups": [{"b": 2}, {"c": 3}]})
+        self.assertEqual(text, '{"kind": "run", "rows": [\n{"a":1}\n], "groups": [\n{"b":2},\n{"c":3}\n]}\n')
+
+
+class Lists(unittest.TestCase):
+    def test_every_run_belongs_to_a_figure_and_every_figure_has_one(self):
+        results = Results(known_runs(RESULTS), {}, {})
+        matching = [results.matching(figure.runs) for figure in FIGURES]
+        self.assertTrue(all(matching))
+        self.assertEqual(set(results.known), set().union(*matching) | TEXTS)
+        self.assertEqual(len(results.known), len(set(results.known)))
+
+    def test_a_run_comes_behind_those_that_it_reads(self):
+        seen = set()
+        for run in read_runs(RESULTS):
+            read = {word.removeprefix("RUN/").partition("/")[0] for word in run.words if word.startswith("RUN/")}
+            self.assertLessEqual(read, seen)
+            seen.add(run.name)
+
+    def test_the_authors_policies_are_those_of_runs(self):
+        words = {run.name: run.words for run in read_runs(RESULTS)}
+        of = lambda prefix: {word for name in words if name.startswith(prefix) for word in words[name]}
+        for one in read_authors(RESULTS):
+            if one.parity != "greedy":
+                self.assertIn(one.parity, of("gsm8k-64-parity"))
+                self.assertIn(one.default, of("gsm8k-64-default"))
+
+
+unittest.main()

@@ -1,0 +1,55 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # names that harness.sh sets, or the tests use
+# What scripts/results needs, in the scratch tree: a short list of runs, a page, data sets, and programs that answer at once.
+# Source it after harness.sh.
+
+results=$tree/eval/results
+page=$tree/docs/results.md
+export VASE_DATA=$scratch/data
+
+mkdir -p "$results" "$tree/docs" "$tree/build/cli" "$tree/build/bench/peer_answers" "$VASE_DATA"
+touch "$VASE_DATA/gsm8k.jsonl"
+cat >"$results/runs.txt" <<'TXT'
+# A comment
+gsm8k-64-greedy 3 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --greedy --policy full
+gsm8k-64-parity 8 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --policy full --policy 'snapkv order=score' --policy random --kv-budget 128 --seeds 2
+gsm8k-64-default 8 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --policy full --policy snapkv --policy random --kv-budget 128
+
+gsm8k-100-greedy 4 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --greedy --policy full
+gsm8k-100-llama 5 peer @tiny RUN/gsm8k-100-greedy
+gsm8k-100 9 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --greedy --policy full --policy snapkv --policy random --kv-budget 96 --kv-budget 128
+kl-coder-1.5b 6 kl --model @tiny --text RUN/gsm8k-100-greedy/results.jsonl PRESETS --kv-budget 64 --kv-budget 128
+TXT
+cat >"$results/authors.txt" <<'TXT'
+# A comment
+75.0 | full cache | full | full
+50.0 | SnapKV | snapkv order=score | snapkv
+0.0 | random | random | random
+TXT
+printf '#!/bin/sh\nexit 0\n' >"$tree/scripts/build"
+# shellcheck disable=SC2016
+printf '#!/bin/sh\necho "/models/$1.gguf"\n' >"$tree/scripts/fetch-model"
+cp "$source_dir/tests/scripts/fake_eval.py" "$tree/build/cli/vase"
+cp "$source_dir/tests/scripts/fake_eval.py" "$tree/build/bench/peer_answers/peer_answers"
+
+# The page with nothing between its markers.
+grep -E '^(#|<!-- )' "$source_dir/docs/results.md" |
+  awk '/^<!-- begin/ { inside = 1; print; next } /^<!-- end/ { inside = 0 } !inside' >"$page"
+
+# spoil RUN CODE: changes the recorded run by Python code that sees it as `run`.
+spoil() {
+  python3 - "$results/$1.json" "$2" <<'PY'
+import json, sys
+path, code = sys.argv[1:]
+run = json.load(open(path))
+exec(code)
+json.dump(run, open(path, "w"))
+PY
+}
+
+# Nothing half-made in the tree or in the cache.
+expect_whole() {
+  local found
+  found=$(find "$tree" "$VASE_CACHE" -name '*.partial*')
+  [[ -z $found ]] || fail "left behind: $found"
+}
