@@ -189,18 +189,32 @@ HWY_NOINLINE void dot_heads(const StripDots& args, const Whole<kStripBlock>* who
   }
 }
 
+// Heads of tile i of `tiles` with so many still to come: nearly as many in each.
+HWY_INLINE int heads_of_tile(int left, int tiles, int i) { return left / (tiles - i); }
+HWY_INLINE int tiles_of(int heads) { return (heads + kTileHeads - 1) / kTileHeads; }
+
+// dot_heads() of 1 to kMost heads.
+template <CodeBits kBits, int kMost>
+HWY_INLINE void dot_tile(int heads, const StripDots& args, const Whole<kStripBlock>* whole, float* logits) {
+  if constexpr (kMost > 1) {
+    if (heads < kMost) return dot_tile<kBits, kMost - 1>(heads, args, whole, logits);
+  }
+  dot_heads<kBits, kMost>(args, whole, logits);
+}
+
 template <CodeBits kBits>
 HWY_INLINE void dots(const StripDots& args) {
   constexpr int kMostBlocks = kWidestStrip / kStripBlock;
   Whole<kStripBlock> whole[kTileHeads * kMostBlocks];
-  const int blocks = args.keys.width / kStripBlock;
-  for (int h = 0; h < args.heads;) {
-    const int heads = args.heads - h >= kTileHeads ? kTileHeads : 1;
+  const int blocks = args.keys.width / kStripBlock, tiles = tiles_of(args.heads);
+  StripDots others = args;
+  others.next = {};  // the first tile fetches
+  for (int tile = 0, h = 0; tile < tiles; ++tile) {
+    const int heads = heads_of_tile(args.heads - h, tiles, tile);
     for (int i = 0; i < heads * blocks; ++i) {
       to_whole<kBits>(args.queries + (size_t(h) * blocks + i) * kStripBlock, kStripBlock, whole[i]);
     }
-    float* const logits = args.logits + h * args.logit_stride;
-    heads == kTileHeads ? dot_heads<kBits, kTileHeads>(args, whole, logits) : dot_heads<kBits, 1>(args, whole, logits);
+    dot_tile<kBits, kTileHeads>(heads, tile == 0 ? args : others, whole, args.logits + h * args.logit_stride);
     h += heads;
   }
 }
@@ -253,17 +267,28 @@ HWY_INLINE void scaled_weights(const StripSums& args, int block, const float* we
   for (int h = 0; h < heads; ++h) std::fill(out[h] + end, out[h] + whole_strips, 0.0f);
 }
 
+// sum_heads() of 1 to kMost heads.
+template <CodeBits kBits, int kMost>
+HWY_INLINE void sum_tile(int heads, const StripSums& args, int block, const Whole<kStripSum>* whole, float* out) {
+  if constexpr (kMost > 1) {
+    if (heads < kMost) return sum_tile<kBits, kMost - 1>(heads, args, block, whole, out);
+  }
+  sum_heads<kBits, kMost>(args, block, whole, out);
+}
+
 template <CodeBits kBits>
 HWY_INLINE void sums(const StripSums& args) {
   alignas(64) float scaled[kTileHeads][kStripSum];
   Whole<kStripSum> whole[kTileHeads];
+  const int tiles = tiles_of(args.heads);
+  StripSums others = args;
+  others.next = {};  // the first tile fetches
   for (int block = 0; block < args.values.width / kStripBlock; ++block) {
-    for (int h = 0; h < args.heads;) {
-      const int heads = args.heads - h >= kTileHeads ? kTileHeads : 1;
+    for (int tile = 0, h = 0; tile < tiles; ++tile) {
+      const int heads = heads_of_tile(args.heads - h, tiles, tile);
       scaled_weights(args, block, args.weights + h * args.weight_stride, heads, scaled);
       for (int i = 0; i < heads; ++i) to_whole<kBits>(scaled[i], padded_to_strips(args.slots), whole[i]);
-      float* const out = args.out + size_t(h) * args.values.width;
-      heads == kTileHeads ? sum_heads<kBits, kTileHeads>(args, block, whole, out) : sum_heads<kBits, 1>(args, block, whole, out);
+      sum_tile<kBits, kTileHeads>(heads, tile == 0 ? args : others, block, whole, args.out + size_t(h) * args.values.width);
       h += heads;
     }
   }
