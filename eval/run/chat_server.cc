@@ -6,6 +6,7 @@
 #include <charconv>
 #include <thread>
 
+#include "eval/run/cache_json.h"
 #include "vase/error.h"
 
 namespace vase::eval {

@@ -50,6 +50,41 @@ class CellRuns : public testing::Test {
   std::vector<Generation> generations_;
 };
 
+TEST_F(CellRuns, MegabytesBuyBudgetAndTypes) {
+  const Prompts prompts(*model_, plan_, options_);
+  const auto bought = [&](double mib) {
+    plan_.cells[1] = cell("vase-attnv", 0);
+    plan_.cells[1].bought = {.mib = mib};
+    buy_budgets(plan_, options_, model_->shape(), prompts.longest());
+    return plan_.cells[1];
+  };
+  EXPECT_EQ(bought(2).bought->key_type, RowType::kF16) << "of types that were given M alone is bought";
+  EXPECT_GT(plan_.cells[1].budget, 0);
+  options_.cache.auto_types = true;
+  const Cell large = bought(20), small = bought(0.35);
+  EXPECT_EQ(large.bought->key_type, RowType::kF16) << "prompts and texts of 60 tokens fit";
+  EXPECT_EQ(small.bought->key_type, RowType::kQ4_0);
+  const CacheOptions cache = cell_cache(small, options_, prompts.longest());
+  EXPECT_FALSE(cache.auto_types);
+  EXPECT_EQ(cache.value_type, RowType::kQ4_0);
+  EXPECT_EQ(cache.budget, small.budget);
+  EXPECT_LE(CellRun(model_, small, options_, prompts).memory().bytes(), 0.35 * 1048576);
+  const CacheOptions full = cell_cache(plan_.cells[0], options_, prompts.longest());
+  EXPECT_FALSE(full.auto_types);
+  EXPECT_EQ(full.key_type, RowType::kF16) << "what the others are compared with";
+  EXPECT_THROW(bought(0.01), Error);
+}
+
+TEST_F(CellRuns, SizesThatBuyTheSameAreRefused) {
+  plan_.cells = {cell("vase-attnv", 0), cell("vase-attnv", 0)};
+  plan_.cells[0].bought = {.mib = 2};
+  plan_.cells[1].bought = {.mib = 2.00001};
+  EXPECT_THROW(buy_budgets(plan_, options_, model_->shape(), 20), Error);
+  plan_.cells[1].bought = {.mib = 3};
+  buy_budgets(plan_, options_, model_->shape(), 20);
+  EXPECT_GT(plan_.cells[1].budget, plan_.cells[0].budget);
+}
+
 TEST_F(CellRuns, OrderBatchAndThreadsDoNotMatter) {
   const Cell& one = plan_.cells[1];
   std::vector<Planned> items = items_of(plan_, one);
