@@ -179,7 +179,9 @@ bench::Grid grid_of(const BenchFlags& o, const CLI::App& app) {
   for (const std::string& text : o.kv_types) {
     CacheOptions types;
     parse_kv_type(text, types);
-    if (types.auto_types) fail("--kv-type auto depends on how long texts get; `vase info --kv-type auto` shows what it takes, give that");
+    if (types.auto_types) {
+      fail("--kv-type auto depends on how long texts get; give what `vase info --kv-type auto` shows");
+    }
     grid.kv_types.push_back({text, types.key_type, types.value_type});
   }
   return grid;
@@ -215,7 +217,8 @@ std::optional<BenchCommand> BenchCommand::parse(const Arguments& arguments) {
   check_model(command, app);
   check_together(o, app);
   command.preset.read(app, o.cache);
-  if (command.preset.given() && command.model.empty()) fail("--preset was made for a model file; give it with --model, in place of --shape");
+  if (command.preset.given() && command.model.empty())
+    fail("--preset was made for a model file; give it with --model, in place of --shape");
   refuse_overwriting("--out", command.out, {{"--model", command.model}});
   command.bench.grid = grid_of(o, app);
   command.bench.peer_flash = o.peer == "llama" || o.peer == "llama-flash";

@@ -174,11 +174,13 @@ void set_bought_cells(RunFlags& f) {
     flags.policy = text;
     const Policy policy = flags.parse_policy();
     if (policy.reads()) {
-      fail("--kv-budget-mb buys tokens that are kept, and " + vase::quoted(text) + " keeps every one; give it --kv-budget");
+      fail("--kv-budget-mb buys tokens that are kept, and " + vase::quoted(text) +
+           " keeps every one; give it --kv-budget");
     }
     for (const double mib : policy.evicts() ? f.megabytes : std::vector<double>{0}) {
       if (!taken.insert({policy.text(), mib}).second) {
-        fail("--policy " + vase::quoted(text) + (mib > 0 ? formatted(" at --kv-budget-mb %g", mib) : "") + " is given twice");
+        fail("--policy " + vase::quoted(text) +
+             (mib > 0 ? formatted(" at --kv-budget-mb %g", mib) : "") + " is given twice");
       }
       eval::Cell cell{name_of(text, policy, f.cache), policy};
       if (mib > 0) cell.bought = {.mib = mib};

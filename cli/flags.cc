@@ -274,7 +274,7 @@ void CacheFlags::add_timing(CLI::App& app) {
 
 void CacheFlags::check_auto(bool megabytes) const {
   if (!options.auto_types || megabytes) return;
-  fail("--kv-type auto chooses what megabytes buy and needs --kv-budget-mb; give it, or name the type: f16, q8_0, q4_0, ...");
+  fail("--kv-type auto chooses what megabytes buy and needs --kv-budget-mb; give it, or name the type, such as q8_0");
 }
 
 Policy CacheFlags::parse_policy() const {

@@ -5,8 +5,9 @@
 namespace vase::cli {
 namespace {
 
-constexpr const char* kShaping[] = {"--policy",     "--kv-budget",  "--kv-budget-mb", "--kv-buffer", "--kv-period", "--kv-layers",
-                                    "--kv-stagger", "--kv-type",    "--protect",      "--prefill",   "--trigger",   "--positions"};
+constexpr const char* kShaping[] = {"--policy",    "--kv-budget", "--kv-budget-mb", "--kv-buffer",
+                                    "--kv-period", "--kv-layers", "--kv-stagger",   "--kv-type",
+                                    "--protect",   "--prefill",   "--trigger",      "--positions"};
 
 }  // namespace
 
@@ -20,7 +21,8 @@ void PresetFlag::read(const CLI::App& app, CacheFlags& cache) {
   for (const char* flag : kShaping) {
     const CLI::Option* option = app.get_option_no_throw(flag);
     if (!option || option->count() == 0) continue;
-    throw Error(ErrorCode::kUsage, std::string(flag) + " is set by --preset " + path_ + "; leave one of the two out");
+    throw Error(ErrorCode::kUsage,
+                std::string(flag) + " is set by --preset " + path_ + "; leave one of the two out");
   }
   preset_ = eval::read_preset(path_);
   const int context = cache.options.context;

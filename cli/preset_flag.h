@@ -12,8 +12,8 @@ namespace vase::cli {
 class PresetFlag {
  public:
   void add(CLI::App& app);
-  // After parsing, when the flag was given: reads the file and sets policy and options; the context stays the flag's.
-  // Throws Error(kUsage) for a flag beside it that the preset sets, and what read_preset() throws.
+  // After parsing, when the flag was given: reads the file and sets policy and options; the context stays the
+  // flag's. Throws Error(kUsage) for a flag beside it that the preset sets, and what read_preset() throws.
   void read(const CLI::App& app, CacheFlags& cache);
   // Throws Error(kUsage) when the preset was made for another model.
   void check(const ModelShape& shape) const;

@@ -1,5 +1,5 @@
-// `vase tune`: on texts of the user's, the best cache in given megabytes, or the smallest budget at which a policy stays near
-// its full cache.
+// `vase tune`: on texts of the user's, the best cache in given megabytes, or the smallest budget at which a
+// policy stays near its full cache.
 #include <algorithm>
 
 #include "commands.h"

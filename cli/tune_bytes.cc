@@ -71,7 +71,8 @@ void BytesRun::buy(const std::string& kv_type, const std::string& name) {
     return c.policy.text() == policy.text() && c.bought.plan.key_type == cache.key_type &&
            c.bought.plan.value_type == cache.value_type;
   };
-  if (std::ranges::any_of(candidates_, same)) fail("--policy " + vase::quoted(name) + " with --kv-type " + kv_type + " is given twice");
+  if (std::ranges::any_of(candidates_, same))
+    fail("--policy " + vase::quoted(name) + " with --kv-type " + kv_type + " is given twice");
   try {
     const auto bought = eval::buy_cache(model_->shape(), policy, cache, o_.budget_mib, texts_, o_.kl);
     policy.validate(bought.plan.last_budget, cache.buffer);
@@ -88,18 +89,22 @@ void BytesRun::set_first_position() {
   for (const Candidate& c : candidates_) from_ = std::min(from_, first_difference(c.bought.plan));
   const auto longest = static_cast<int64_t>(longest_of(texts_));
   if (from_ < longest) return;
-  fail(formatted("%g MiB hold the first %lld tokens as they are, and the longest text has %lld: nothing is lost on these; "
-                 "give longer texts or fewer megabytes",
-                 o_.budget_mib, static_cast<long long>(from_), static_cast<long long>(longest)));
+  fail(
+      formatted("%g MiB hold the first %lld tokens as they are, and the longest text has %lld: nothing is "
+                "lost on these; "
+                "give longer texts or fewer megabytes",
+                o_.budget_mib, static_cast<long long>(from_), static_cast<long long>(longest)));
 }
 
 void BytesRun::check_memory() const {
   for (const Candidate& c : candidates_) {
     for (const eval::Text& text : texts_) {
       const MemoryPlan plan =
-          plan_memory(model_->shape(), c.policy, eval::cache_for(c.policy, c.bought.cache, text), eval::engine_for(o_.kl));
+          plan_memory(model_->shape(), c.policy, eval::cache_for(c.policy, c.bought.cache, text),
+                      eval::engine_for(o_.kl));
       require_memory(eval::FullCache::bytes_for(*model_, text) + plan.bytes(),
-                     text.name + ": " + c.name + " beside the full cache's distributions", "Give fewer --tokens");
+                     text.name + ": " + c.name + " beside the full cache's distributions",
+                     "Give fewer --tokens");
     }
   }
 }
@@ -121,7 +126,8 @@ bool BytesRun::measure(const eval::Text& text, Progress& progress) {
     const Candidate& c = candidates_[i];
     for (int seed = 0; seed < o_.seeds; ++seed) {
       if (interrupted()) return false;
-      progress.next(formatted("%s: %s, %s at %d", text.name.c_str(), rows[i].kv_type.c_str(), c.name.c_str(), rows[i].budget));
+      progress.next(formatted("%s: %s, %s at %d", text.name.c_str(), rows[i].kv_type.c_str(), c.name.c_str(),
+                              rows[i].budget));
       const auto evict_seed = static_cast<uint64_t>(o_.first_seed + seed);
       rows[i].texts.push_back(full.compare({c.policy, c.name, c.bought.cache, evict_seed, from_}, o_.kl));
     }

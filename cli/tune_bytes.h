@@ -1,5 +1,5 @@
-// `vase tune --kv-budget-mb`: what megabytes buy, over types of rows and policies, measured on the same positions of the
-// same texts.
+// `vase tune --kv-budget-mb`: what megabytes buy, over types of rows and policies, measured on the same
+// positions of the same texts.
 #pragma once
 
 #include <memory>
@@ -26,8 +26,8 @@ struct NotMeasured {
 
 class BytesRun {
  public:
-  // Throws Error(kUsage) when nothing can be compared; kResource where memory is not enough; what reading texts
-  // throws. The options must outlive the object.
+  // Throws Error(kUsage) when nothing can be compared; kResource where memory is not enough; what reading
+  // texts throws. The options must outlive the object.
   BytesRun(const TuneOptions& options, std::shared_ptr<const Model> model);
 
   // False when it was interrupted; then the texts that were finished count.

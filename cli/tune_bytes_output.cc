@@ -16,25 +16,31 @@ const Candidate& candidate_of(const BytesRun& run, const eval::RankedRow& ranked
   return run.candidates()[static_cast<size_t>(ranked.row - run.rows().data())];
 }
 
-std::string in_shell(const std::string& word) { return word.find(' ') == std::string::npos ? word : "'" + word + "'"; }
-
-std::string advice(const TuneOptions& o, const eval::RankedRow& best) {
-  return formatted("Best in %g MiB on these texts: --kv-type %s --policy %s --kv-budget %d, mean KL %.4f, %.2f MiB.\n", o.budget_mib,
-                   best.row->kv_type.c_str(), in_shell(best.row->name).c_str(), best.row->budget, best.summary.kl,
-                   mib(best.row->bytes));
+std::string in_shell(const std::string& word) {
+  return word.find(' ') == std::string::npos ? word : "'" + word + "'";
 }
 
-std::string report(const TuneOptions& o, const BytesRun& run, const std::vector<eval::RankedRow>& ranked, bool complete) {
+std::string advice(const TuneOptions& o, const eval::RankedRow& best) {
+  return formatted(
+      "Best in %g MiB on these texts: --kv-type %s --policy %s --kv-budget %d, mean KL %.4f, %.2f MiB.\n",
+      o.budget_mib, best.row->kv_type.c_str(), in_shell(best.row->name).c_str(), best.row->budget,
+      best.summary.kl, mib(best.row->bytes));
+}
+
+std::string report(const TuneOptions& o, const BytesRun& run, const std::vector<eval::RankedRow>& ranked,
+                   bool complete) {
   std::string text = complete ? "" : "Interrupted: the texts until then.\n";
   if (ranked.empty()) return text + "No text was finished.\n";
   if (complete) text += advice(o, ranked.front());
   text += "\n" + eval::ranking_table(ranked, run.floors(), run.counted_from());
-  for (const NotMeasured& one : run.not_measured()) text += "Not measured: " + one.kv_type + ", " + one.name + ": " + one.why + "\n";
+  for (const NotMeasured& one : run.not_measured())
+    text += "Not measured: " + one.kv_type + ", " + one.name + ": " + one.why + "\n";
   if (complete && !o.preset_out.empty()) text += "Written to " + o.preset_out + ", for --preset.\n";
   return text;
 }
 
-json summary(const TuneOptions& o, const BytesRun& run, const std::vector<eval::RankedRow>& ranked, bool complete) {
+json summary(const TuneOptions& o, const BytesRun& run, const std::vector<eval::RankedRow>& ranked,
+             bool complete) {
   json measured = json::array(), missing = json::array(), floors = json::array();
   for (const eval::RankedRow& one : ranked) {
     measured.push_back(eval::ranked_json(one));
@@ -79,7 +85,8 @@ eval::Preset preset_of(const TuneOptions& o, const BytesRun& run, const eval::Ra
 void refuse_existing(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return;
-  throw Error(ErrorCode::kUsage, "--preset-out " + path + " is there already; give another name, or --overwrite to replace it");
+  throw Error(ErrorCode::kUsage,
+              "--preset-out " + path + " is there already; give another name, or --overwrite to replace it");
 }
 
 }  // namespace
@@ -97,7 +104,8 @@ void BytesOutput::write(const BytesRun& run, bool complete) {
     preset_->write(eval::preset_text(preset_of(o_, run, ranked.front())));
     preset_->commit();
   }
-  o_.json ? print_json(summary(o_, run, ranked, complete), 2) : write_output(report(o_, run, ranked, complete));
+  o_.json ? print_json(summary(o_, run, ranked, complete), 2)
+          : write_output(report(o_, run, ranked, complete));
 }
 
 }  // namespace vase::cli

@@ -7,10 +7,11 @@
 namespace vase::cli {
 namespace {
 
-// What is worth a try without being named: the two policies of the paper, each also with survivors that carry the
-// weight of what they stand for, and three others that have been good somewhere.
-constexpr const char* kCandidates[] = {"vase-attnv",         "vase-dkv", "vase-attnv-weighted", "vase-dkv-weighted",
-                                       "expected-attention", "caote",    "snapkv"};
+// What is worth a try without being named: the two policies of the paper, each also with survivors that carry
+// the weight of what they stand for, and three others that have been good somewhere.
+constexpr const char* kCandidates[] = {
+    "vase-attnv", "vase-dkv", "vase-attnv-weighted", "vase-dkv-weighted", "expected-attention",
+    "caote",      "snapkv"};
 
 [[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::kUsage, message); }
 
@@ -29,10 +30,12 @@ void add_comparison(CLI::App& app, TuneOptions& o) {
       [&o](const std::string& text) { o.budget_mib = parse_number("--kv-budget-mb", text, 1e-3, 1e9); },
       "compare what so many MiB buy, over types of rows and policies, in place of a search");
   app.remove_option(app.get_option("--kv-type"));  // the other commands take one
-  add_repeatable(app, "--kv-type", o.kv_types,
-                 "rows of keys and values: f16, q8_0, q4_0, ... for both, or K,V; repeatable with --kv-budget-mb (f16; "
-                 "with --kv-budget-mb f16, q8_0, q8_0,q4_0 and q4_0)");
-  add_path(app, "--preset-out", o.preset_out, "with --kv-budget-mb: write the best to this file, for --preset");
+  add_repeatable(
+      app, "--kv-type", o.kv_types,
+      "rows of keys and values: f16, q8_0, q4_0, ... for both, or K,V; repeatable with --kv-budget-mb (f16; "
+      "with --kv-budget-mb f16, q8_0, q8_0,q4_0 and q4_0)");
+  add_path(app, "--preset-out", o.preset_out,
+           "with --kv-budget-mb: write the best to this file, for --preset");
   app.add_flag("--overwrite", o.overwrite, "let --preset-out replace a file that is there");
 }
 
@@ -58,14 +61,16 @@ void check_mode(const CLI::App& app, const TuneOptions& o) {
   const bool compares = o.budget_mib > 0;
   for (const char* flag : {"--target-kl", "--step"}) {
     if (compares && app.count(flag) > 0)
-      fail(std::string(flag) + " is for the search for a budget, and --kv-budget-mb gives it; leave one of the two out");
+      fail(std::string(flag) +
+           " is for the search for a budget, and --kv-budget-mb gives it; leave one of the two out");
   }
   for (const char* flag : {"--preset-out", "--overwrite"}) {
     if (!compares && app.count(flag) > 0)
       fail(std::string(flag) + " needs --kv-budget-mb: a preset is the best cache in given megabytes");
   }
   if (o.overwrite && o.preset_out.empty()) fail("--overwrite belongs to --preset-out, which is not given");
-  if (!compares && o.kv_types.size() > 1) fail("several --kv-type are compared with --kv-budget-mb; give it, or one type");
+  if (!compares && o.kv_types.size() > 1)
+    fail("several --kv-type are compared with --kv-budget-mb; give it, or one type");
 }
 
 // Every type by itself, so that a wrong one is named before anything is loaded.
@@ -73,7 +78,8 @@ void check_types(TuneOptions& o) {
   for (const std::string& text : o.kv_types) {
     parse_kv_type(text, o.cache.options);
     if (o.cache.options.auto_types)
-      fail("--kv-type auto is a rule, and `vase tune` measures: give types, or leave the flag out to try all");
+      fail(
+          "--kv-type auto is a rule, and `vase tune` measures: give types, or leave the flag out to try all");
   }
 }
 
@@ -89,14 +95,16 @@ void refuse_same_files(const TuneOptions& o) {
 std::optional<TuneOptions> TuneOptions::parse(const Arguments& arguments) {
   TuneOptions o;
   CLI::App app(
-      "On texts of yours: the best cache in given megabytes (--kv-budget-mb), or the smallest budget at which a policy "
+      "On texts of yours: the best cache in given megabytes (--kv-budget-mb), or the smallest budget at "
+      "which a policy "
       "stays near its full cache.",
       "tune");
   add_flags(app, o);
   if (!cli::parse(app, arguments)) return std::nullopt;
   check_mode(app, o);
   check_types(o);
-  if (o.policies.empty() && o.budget_mib > 0) o.policies.assign(std::begin(kCandidates), std::end(kCandidates));
+  if (o.policies.empty() && o.budget_mib > 0)
+    o.policies.assign(std::begin(kCandidates), std::end(kCandidates));
   if (o.policies.empty()) o.policies = {o.cache.policy};
   refuse_same_files(o);
   return o;

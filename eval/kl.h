@@ -23,8 +23,8 @@ struct KlCell {
   std::optional<int64_t> count_from = {};  // count all positions from this one on; else what KlText says
 };
 
-// One text in one cell. Only positions whose token came after the first eviction count; without one, those after the first
-// row was quantised; with a policy that reads, those behind the prompt at which more than M tokens are held.
+// One text in one cell. Only positions whose token came after the first eviction count; without one, those after the
+// first row was quantised; with a policy that reads, those behind the prompt at which more than M tokens are held.
 struct KlText {
   std::string text;                // its name
   int tokens = 0, prompt_tokens = 0;
@@ -50,8 +50,9 @@ struct BoughtCache {
   CacheOptions cache;  // without the megabytes
   MemoryPlan plan;
 };
-// One for all texts: the longest decides, and the longest prompt with dense prefill. The plan is that of one sequence with
-// the default chunk, as in `vase run`, so the same megabytes buy the same there. Throws Error(kUsage) as plan_memory().
+// One for all texts: the longest decides, and the longest prompt with dense prefill. The plan is that of one sequence
+// with the default chunk, as in `vase run`, so the same megabytes buy the same there. Throws Error(kUsage) as
+// plan_memory().
 BoughtCache buy_cache(const ModelShape& shape, const Policy& policy, CacheOptions cache, double mib,
                       const std::vector<Text>& texts, const KlOptions& options);
 

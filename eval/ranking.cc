@@ -31,8 +31,8 @@ std::string table_row(const RankedRow& one, bool best) {
       best ? "-" : with_error(one.behind, one.behind_error, s.texts) + (one.told_apart ? "" : " (=)");
   return "| " + one.row->kv_type + " | " + one.row->name + " | " + std::to_string(one.row->budget) + " | " +
          number_text("%.2f", static_cast<double>(one.row->bytes) / 1048576) + " | " +
-         with_error(s.kl, s.kl_error, s.texts) + " | " + behind + " | " + number_text("%.4f", s.median) + " | " +
-         number_text("%.3f", s.p99) + " | " + percent_text(s.same_top) + " |\n";
+         with_error(s.kl, s.kl_error, s.texts) + " | " + behind + " | " + number_text("%.4f", s.median) +
+         " | " + number_text("%.3f", s.p99) + " | " + percent_text(s.same_top) + " |\n";
 }
 
 }  // namespace
@@ -48,9 +48,11 @@ std::vector<RankedRow> rank_rows(const std::vector<KlRow>& rows, double floor) {
   return ranked;
 }
 
-std::string ranking_table(const std::vector<RankedRow>& ranked, const std::vector<KlRow>& floors, int64_t first) {
+std::string ranking_table(const std::vector<RankedRow>& ranked, const std::vector<KlRow>& floors,
+                          int64_t first) {
   std::string text =
-      "| rows | policy | budget | MiB | mean KL ± SE (nats) | behind the best ± SE | median | p99 | same top token, % |\n"
+      "| rows | policy | budget | MiB | mean KL ± SE (nats) | behind the best ± SE | median | p99 | same top "
+      "token, % |\n"
       "|---|---|---|---|---|---|---|---|---|\n";
   bool equals = false;
   for (size_t i = 0; i < ranked.size(); ++i) {
@@ -59,18 +61,24 @@ std::string ranking_table(const std::vector<RankedRow>& ranked, const std::vecto
   }
   const double floor = noise_floor(floors);
   text += "\nAll rows count the same positions of each text, from " + std::to_string(first) +
-          " on, the first at which any of them can differ from the full cache. Noise floor: " + number_text("%.4f", floor) +
-          "; differences below it mean nothing.\n";
-  if (equals) text += "(=) not told apart from the best: within the noise floor or two standard errors of the paired difference.\n";
-  if (!ranked.empty() && ranked[0].summary.texts < 2) text += "± ?: one text has no standard error and tells nothing apart; give several.\n";
-  if (!ranked.empty() && ranked[0].summary.kl <= floor) text += "The best is not told apart from the full cache.\n";
+          " on, the first at which any of them can differ from the full cache. Noise floor: " +
+          number_text("%.4f", floor) + "; differences below it mean nothing.\n";
+  if (equals)
+    text +=
+        "(=) not told apart from the best: within the noise floor or two standard errors of the paired "
+        "difference.\n";
+  if (!ranked.empty() && ranked[0].summary.texts < 2)
+    text += "± ?: one text has no standard error and tells nothing apart; give several.\n";
+  if (!ranked.empty() && ranked[0].summary.kl <= floor)
+    text += "The best is not told apart from the full cache.\n";
   return text;
 }
 
 nlohmann::json ranked_json(const RankedRow& ranked) {
   nlohmann::json json = summary_json(*ranked.row);
   json["behind"] = ranked.behind;
-  json["behind_error"] = ranked.summary.texts < 2 ? nlohmann::json(nullptr) : nlohmann::json(ranked.behind_error);
+  json["behind_error"] =
+      ranked.summary.texts < 2 ? nlohmann::json(nullptr) : nlohmann::json(ranked.behind_error);
   json["told_apart"] = ranked.told_apart;
   return json;
 }

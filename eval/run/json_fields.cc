@@ -49,8 +49,8 @@ bool JsonFields::truth(const char* name) {
 
 int64_t JsonFields::integer(const char* name, int64_t low, int64_t high) {
   const json& value = any(name);
-  const bool whole = value.is_number_integer() &&
-                     (!value.is_number_unsigned() || value.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX));
+  const bool whole = value.is_number_integer() && (!value.is_number_unsigned() ||
+                                                   value.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX));
   if (!whole || value.get<int64_t>() < low || value.get<int64_t>() > high)
     fail_value(name, "whole numbers from " + std::to_string(low) + " to " + std::to_string(high));
   return value;
@@ -78,7 +78,9 @@ void JsonFields::finish() const {
   }
 }
 
-void JsonFields::fail(const std::string& what) const { throw Error(ErrorCode::kCorrupt, where_ + ": " + what); }
+void JsonFields::fail(const std::string& what) const {
+  throw Error(ErrorCode::kCorrupt, where_ + ": " + what);
+}
 
 void JsonFields::fail_value(const char* name, const std::string& allowed) const {
   fail(std::string("the field '") + name + "' is " + shown(object_.at(name)) + "; allowed: " + allowed);

@@ -64,15 +64,17 @@ json read_object(const std::string& path) {
   const std::string content = read_all(path);
   const json object = json::parse(content, nullptr, false);
   const bool whole = content.size() <= kMostBytes && !object.is_discarded();
-  if (!whole) throw Error(ErrorCode::kCorrupt, path + " is not a whole preset file: it is torn, or no JSON" + kAdvice);
+  if (!whole)
+    throw Error(ErrorCode::kCorrupt, path + " is not a whole preset file: it is torn, or no JSON" + kAdvice);
   if (!object.is_object() || !object.contains("format") || object["format"] != kKind)
-    throw Error(ErrorCode::kCorrupt, path + " is not a preset file: it has no \"format\": \"" + kKind + "\"" + kAdvice);
+    throw Error(ErrorCode::kCorrupt,
+                path + " is not a preset file: it has no \"format\": \"" + kKind + "\"" + kAdvice);
   JsonFields fields(object, path);
   const int64_t version = fields.integer("version", 0, INT64_MAX);
   if (version == kVersion) return object;
-  throw Error(ErrorCode::kUnsupported,
-              path + " is a preset file of version " + std::to_string(version) + ", and this program reads version " +
-                  std::to_string(kVersion) + kAdvice + ", or use the program that wrote it");
+  throw Error(ErrorCode::kUnsupported, path + " is a preset file of version " + std::to_string(version) +
+                                           ", and this program reads version " + std::to_string(kVersion) +
+                                           kAdvice + ", or use the program that wrote it");
 }
 
 // The budget stands among the cache's fields.
@@ -92,11 +94,15 @@ void check_policy(const Preset& preset, const json& files, const std::string& pa
     policy = Policy::parse(preset.policy);
     policy.validate(preset.cache.budget, preset.cache.buffer);
   } catch (const Error& e) {
-    throw Error(e.code(), path + ": the policy '" + preset.policy + "' does not work here: " + e.what() + kAdvice);
+    throw Error(e.code(),
+                path + ": the policy '" + preset.policy + "' does not work here: " + e.what() + kAdvice);
   }
-  if (!policy.evicts()) throw Error(ErrorCode::kCorrupt, path + ": the policy '" + preset.policy + "' keeps every token" + kAdvice);
+  if (!policy.evicts())
+    throw Error(ErrorCode::kCorrupt,
+                path + ": the policy '" + preset.policy + "' keeps every token" + kAdvice);
   if (policy_files_json(preset.policy) == files) return;
-  throw Error(ErrorCode::kUsage, path + ": a file that its policy names has changed since: '" + preset.policy + "'" + kAdvice);
+  throw Error(ErrorCode::kUsage,
+              path + ": a file that its policy names has changed since: '" + preset.policy + "'" + kAdvice);
 }
 
 Preset read_fields(const json& object, const std::string& path) {
@@ -122,16 +128,11 @@ Preset read_fields(const json& object, const std::string& path) {
 std::string preset_text(const Preset& preset) {
   json cache = cache_json(preset.cache);
   cache["budget"] = preset.cache.budget;
-  const json object = {{"format", kKind},
-                       {"version", kVersion},
-                       {"model", preset.model},
-                       {"model_name", preset.model_name},
-                       {"build", preset.build},
-                       {"name", preset.name},
-                       {"policy", preset.policy},
-                       {"files", policy_files_json(preset.policy)},
-                       {"cache", cache},
-                       {"measured", measured_json(preset.measured)}};
+  const json object = {{"format", kKind},         {"version", kVersion},
+                       {"model", preset.model},   {"model_name", preset.model_name},
+                       {"build", preset.build},   {"name", preset.name},
+                       {"policy", preset.policy}, {"files", policy_files_json(preset.policy)},
+                       {"cache", cache},          {"measured", measured_json(preset.measured)}};
   return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -147,11 +148,12 @@ Preset read_preset(const std::string& path) {
 
 void require_model(const Preset& preset, const ModelShape& shape, const std::string& path) {
   if (preset.model == shape.fingerprint) return;
-  throw Error(ErrorCode::kUsage, "the preset " + path + " was made for " +
-                                     (preset.model_name.empty() ? "another model" : "'" + preset.model_name + "'") +
-                                     " (" + preset.model + "), and this file is " + shape.fingerprint +
-                                     (shape.name.empty() ? "" : " ('" + shape.name + "')") + kAdvice +
-                                     " for this model, or give that one");
+  throw Error(ErrorCode::kUsage,
+              "the preset " + path + " was made for " +
+                  (preset.model_name.empty() ? "another model" : "'" + preset.model_name + "'") + " (" +
+                  preset.model + "), and this file is " + shape.fingerprint +
+                  (shape.name.empty() ? "" : " ('" + shape.name + "')") + kAdvice +
+                  " for this model, or give that one");
 }
 
 }  // namespace vase::eval

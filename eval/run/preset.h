@@ -1,5 +1,5 @@
-// A preset file: the cache that `vase tune` has found best for a model in given megabytes, for other commands to take
-// (docs/eval.md, Preset files).
+// A preset file: the cache that `vase tune` has found best for a model in given megabytes, for other commands
+// to take (docs/eval.md, Preset files).
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct Preset {
     std::optional<double> kl_error;  // standard error over texts; empty for one text
     double noise_floor = 0;          // nats
     int texts = 0, seeds = 0;
-    int64_t positions = 0;           // counted ones
-    double budget_mib = 0;           // what was given
-    uint64_t bytes = 0;              // what a sequence takes, scratch for `threads` included
+    int64_t positions = 0;  // counted ones
+    double budget_mib = 0;  // what was given
+    uint64_t bytes = 0;     // what a sequence takes, scratch for `threads` included
     int threads = 0;
   } measured;
 };
@@ -34,9 +34,9 @@ struct Preset {
 // The content of the file.
 std::string preset_text(const Preset& preset);
 
-// Throws Error that names the file and says what to do: kNotFound; kCorrupt for what is no whole preset file, with
-// the first field that is wrong; kUnsupported for another format version; kUsage when a file that the policy names
-// has changed; what parsing the policy throws.
+// Throws Error that names the file and says what to do: kNotFound; kCorrupt for what is no whole preset file,
+// with the first field that is wrong; kUnsupported for another format version; kUsage when a file that the
+// policy names has changed; what parsing the policy throws.
 Preset read_preset(const std::string& path);
 
 // Throws Error(kUsage) unless the preset was made for this model. path: for the message.

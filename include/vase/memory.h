@@ -64,8 +64,8 @@ VASE_API int smallest_budget(const ModelShape& shape, const Policy& policy, cons
 VASE_API MemoryPlan plan_memory(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
                                 const EngineOptions& engine);
 
-// The options with what their megabytes decide written out: both types, and M, or the context for a policy that never evicts.
-// plan: plan_memory() of the same arguments. A cache of these options is the same cache.
+// The options with what their megabytes decide written out: both types, and M, or the context for a policy that never
+// evicts. plan: plan_memory() of the same arguments. A cache of these options is the same cache.
 VASE_API CacheOptions decided(const CacheOptions& cache, const Policy& policy, const MemoryPlan& plan);
 
 }  // namespace vase

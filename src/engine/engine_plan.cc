@@ -198,45 +198,35 @@ EnginePlan plan_for(const ModelShape& shape, const Policy& policy, const CacheOp
   return plan;
 }
 
-double bytes_of(const ModelShape& shape, const Policy& policy, const CacheOptions& cache, const EngineOptions& engine, int budget) {
-  return static_cast<double>(plan_for(shape, policy, cache, engine, budget).memory.bytes());
-}
-
 CacheOptions with_types(CacheOptions cache, RowTypes types) {
   cache.key_type = types.key;
   cache.value_type = types.value;
   return cache;
 }
 
-// "f16 8.28 MiB, q8_0 5.11 MiB": what a budget takes with each of the types that work, rounded up, so that the number works.
-std::string costs_by_type(const ModelShape& shape, const Policy& policy, const CacheOptions& cache, const EngineOptions& engine,
-                          int budget) {
-  std::string text;
-  for (const RowTypes types : usable_types(shape, policy, cache)) {
-    const double bytes = bytes_of(shape, policy, with_types(cache, types), engine, budget);
-    text += (text.empty() ? "" : ", ") + row_types_name(types.key, types.value) + " " + mib_above(bytes) + " MiB";
-  }
-  return text;
-}
+// What a number of MiB buys.
+struct Purchase {
+  const ModelShape& shape;
+  const Policy& policy;
+  CacheOptions cache;
+  const EngineOptions& engine;
+  int largest;  // budget; the context, of policies that never evict
 
-[[noreturn]] void fail_too_little(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
-                                  const EngineOptions& engine) {
-  const int low = smallest_budget(shape, policy, cache);
-  const std::string given = mib(cache.budget_mib * 1048576) + " MiB of KV memory is too little";
-  const std::string slots = std::to_string(capacity_for(policy, cache, low)) + " slots";
-  const std::string types = costs_by_type(shape, policy, cache, engine, low);
-  if (cache.auto_types) {
-    throw Error(ErrorCode::kUsage, given + " for any type of rows; the smallest budget that works here, " + slots + ", takes with " + types);
-  }
-  throw Error(ErrorCode::kUsage, given + "; the smallest that works here is " + mib_above(bytes_of(shape, policy, cache, engine, low)) +
-                                     " MiB (" + slots + "); by type of rows: " + types);
-}
+  MemoryPlan plan(int budget) const { return plan_for(shape, policy, cache, engine, budget).memory; }
+  double bytes(int budget) const { return static_cast<double>(plan(budget).bytes()); }
+  bool fits(int budget) const { return bytes(budget) <= cache.budget_mib * 1048576; }
+  int smallest() const { return smallest_budget(shape, policy, cache); }
+  Purchase with(RowTypes types) const { return {shape, policy, with_types(cache, types), engine, largest}; }
 
-// The largest budget whose bytes fit into the megabytes; nothing when those of the smallest do not.
-std::optional<int> largest_that_fits(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
-                                     const EngineOptions& engine, int largest) {
-  const auto fits = [&](int budget) { return bytes_of(shape, policy, cache, engine, budget) <= cache.budget_mib * 1048576; };
-  int low = smallest_budget(shape, policy, cache), high = largest;
+  std::optional<int> budget() const;
+  int64_t tokens_held() const;
+  std::string costs_by_type() const;
+  [[noreturn]] void fail_too_little() const;
+};
+
+// The largest that fits; nothing when the smallest does not.
+std::optional<int> Purchase::budget() const {
+  int low = smallest(), high = largest;
   if (!fits(low)) return std::nullopt;
   while (low < high) {
     const int middle = low + (high - low + 1) / 2;
@@ -249,42 +239,62 @@ std::optional<int> largest_that_fits(const ModelShape& shape, const Policy& poli
   return cache.trigger == Trigger::kParity ? low / cache.buffer * cache.buffer : low;
 }
 
-// Tokens that a sequence holds before any layer evicts, with what the megabytes buy of these types; 0 when that is nothing.
-int64_t tokens_held(const ModelShape& shape, const Policy& policy, const CacheOptions& cache, const EngineOptions& engine, int largest) {
-  const std::optional<int> budget = largest_that_fits(shape, policy, cache, engine, largest);
-  if (!budget || !policy.evicts()) return budget.value_or(0);
-  const MemoryPlan plan = plan_for(shape, policy, cache, engine, *budget).memory;
-  return int64_t(plan.last_budget) + plan.period - 1;  // the next one makes it evict
+// Tokens that a sequence holds before any layer evicts; 0 when the MiB buy nothing.
+int64_t Purchase::tokens_held() const {
+  const std::optional<int> bought = budget();
+  if (!bought || !policy.evicts()) return bought.value_or(0);
+  const MemoryPlan memory = plan(*bought);
+  return int64_t(memory.last_budget) + memory.period - 1;  // the next one makes it evict
 }
 
-// With auto_types: the same with the types that the megabytes buy.
-CacheOptions with_chosen_types(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
-                               const EngineOptions& engine, int context, int largest) {
+// "f16 8.28 MiB, q8_0 5.11 MiB": the smallest budget with each of the types that work.
+std::string Purchase::costs_by_type() const {
+  std::string text;
+  for (const RowTypes types : usable_types(shape, policy, cache)) {
+    const double bytes = with(types).bytes(smallest());
+    text += (text.empty() ? "" : ", ") + row_types_name(types.key, types.value) + " " + mib_above(bytes) + " MiB";
+  }
+  return text;
+}
+
+void Purchase::fail_too_little() const {
+  const std::string slots = std::to_string(capacity_for(policy, cache, smallest())) + " slots";
+  std::string message = mib(cache.budget_mib * 1048576) + " MiB of KV memory is too little";
+  if (cache.auto_types) {
+    message += " for any type of rows; the smallest budget that works here (" + slots + ") takes with ";
+  } else {
+    message += "; the smallest that works here is " + mib_above(bytes(smallest())) + " MiB (" + slots + "); by type of rows: ";
+  }
+  throw Error(ErrorCode::kUsage, message + costs_by_type());
+}
+
+// The types that the MiB buy, where they are left open (engine/row_choice.h).
+CacheOptions with_chosen_types(const Purchase& purchase, int context) {
+  const CacheOptions& cache = purchase.cache;
   if (!cache.auto_types) return cache;
   const int64_t longest = cache.expected_tokens > 0 ? std::min(cache.expected_tokens, context) : context;
-  const std::vector<RowTypes> types = usable_types(shape, policy, cache);
-  return with_types(cache, choose_types(types, longest, [&](RowTypes one) {
-                      return tokens_held(shape, policy, with_types(cache, one), engine, largest);
-                    }));
+  const std::vector<RowTypes> types = usable_types(purchase.shape, purchase.policy, cache);
+  const auto held = [&](RowTypes one) { return purchase.with(one).tokens_held(); };
+  return with_types(cache, choose_types(types, longest, held));
 }
 
 }  // namespace
 
-EnginePlan plan_engine(const ModelShape& shape, const Policy& policy, const CacheOptions& given,
+EnginePlan plan_engine(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
                        const EngineOptions& engine) {
-  CacheOptions cache = given.auto_types ? with_types(given, kAutoTypes[0]) : given;
-  check_options(shape, policy, cache, engine);
+  const CacheOptions open = cache.auto_types ? with_types(cache, kAutoTypes[0]) : cache;
+  check_options(shape, policy, open, engine);
   const int default_context = policy.evicts() ? kDefaultContext : std::max(1, shape.trained_context);
   const int context = cache.context > 0 ? cache.context : default_context;
-  const int largest = policy.evicts() ? kMaxBudget : context;
-  cache = with_chosen_types(shape, policy, cache, engine, context, largest);
+  Purchase purchase{shape, policy, open, engine, policy.evicts() ? kMaxBudget : context};
+  purchase.cache = with_chosen_types(purchase, context);
   int budget = policy.evicts() ? cache.budget : context;
   if (cache.budget_mib > 0) {
-    const std::optional<int> bought = largest_that_fits(shape, policy, cache, engine, largest);
-    if (!bought) fail_too_little(shape, policy, cache, engine);
+    const std::optional<int> bought = purchase.budget();
+    if (!bought) purchase.fail_too_little();
     budget = *bought;
   }
-  EnginePlan plan = plan_for(shape, policy, cache, engine, budget);
+  EnginePlan plan = plan_for(shape, policy, purchase.cache, engine, budget);
   plan.context = policy.evicts() ? context : budget;
   return plan;
 }

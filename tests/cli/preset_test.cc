@@ -24,7 +24,9 @@ class CliPreset : public Cli {
   ~CliPreset() override { fs::remove_all(folder_); }
 
   std::string text(const std::string& name) const { return folder_ + "/" + name + ".txt"; }
-  std::string with_model(const std::string& command) const { return command + " --threads 1 --model " + small_.path(); }
+  std::string with_model(const std::string& command) const {
+    return command + " --threads 1 --model " + small_.path();
+  }
 
   Outcome tune(const std::string& flags) const {
     return vase(with_model("tune") + " --text " + text("a") + " --text " + text("b") +
@@ -45,7 +47,8 @@ class CliPreset : public Cli {
   void expect_failure(const Outcome& o, const std::vector<std::string>& words) const {
     EXPECT_EQ(o.code, 1) << o.err;
     EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
-    for (const std::string& word : words) EXPECT_NE(o.err.find(word), std::string::npos) << word << "\n" << o.err;
+    for (const std::string& word : words)
+      EXPECT_NE(o.err.find(word), std::string::npos) << word << "\n" << o.err;
   }
 
   const std::string folder_ = test::temporary_path(".folder"), preset_ = folder_ + "/own.json";
@@ -66,8 +69,9 @@ TEST_F(CliPreset, TuneSortsWhatTheMegabytesBuy) {
     last = row["kl_mean"];
     EXPECT_LE(row["kv_bytes"].get<double>(), 0.4 * 1048576);
     EXPECT_EQ(row["positions"], 2 * (300 - 16)) << "the same for all";
-    const Outcome info = vase("info --json --kv-buffer 8 --kv-budget-mb 0.4 --kv-type " + row["kv_type"].get<std::string>() +
-                              " --policy " + row["policy"].get<std::string>() + " " + small_.path());
+    const Outcome info =
+        vase("info --json --kv-buffer 8 --kv-budget-mb 0.4 --kv-type " + row["kv_type"].get<std::string>() +
+             " --policy " + row["policy"].get<std::string>() + " " + small_.path());
     EXPECT_NE(info.out.find("\"budget\":" + row["budget"].dump()), std::string::npos) << info.out;
   }
 }
@@ -88,8 +92,8 @@ TEST_F(CliPreset, TuneTriesTypesAndPoliciesByItself) {
 TEST_F(CliPreset, TunePrintsATableAndWritesAPreset) {
   const Outcome o = tune("--kv-type f16 --kv-type q8_0 --policy random --preset-out " + preset_);
   ASSERT_EQ(o.code, 0) << o.err;
-  for (const std::string word : {"Best in 0.4 MiB", "| rows | policy |", "| f16 | random |", "| q8_0 | random |", "Noise floor",
-                                 "--preset."})
+  for (const std::string word : {"Best in 0.4 MiB", "| rows | policy |", "| f16 | random |",
+                                 "| q8_0 | random |", "Noise floor", "--preset."})
     EXPECT_NE(o.out.find(word), std::string::npos) << word << "\n" << o.out;
   const json preset = json::parse(contents(preset_));
   EXPECT_EQ(preset["name"], "random");
@@ -122,12 +126,15 @@ TEST_F(CliPreset, TuneRefusesWhatItCannotCompare) {
   expect_usage_error(tune("--kv-type f16 --tokens 20"), {"longer texts"});
   expect_usage_error(vase(with_model("tune") + " --text " + text("a") + " --kv-budget-mb 0.01"),
                      {"too little", "q8_0", "q4_0", "smallest"});
-  expect_usage_error(vase(with_model("tune") + " --text " + text("a") + " --preset-out x"), {"--preset-out", "--kv-budget-mb"});
-  expect_usage_error(vase(with_model("tune") + " --text " + text("a") + " --kv-type f16 --kv-type q8_0"), {"--kv-type", "--kv-budget-mb"});
+  expect_usage_error(vase(with_model("tune") + " --text " + text("a") + " --preset-out x"),
+                     {"--preset-out", "--kv-budget-mb"});
+  expect_usage_error(vase(with_model("tune") + " --text " + text("a") + " --kv-type f16 --kv-type q8_0"),
+                     {"--kv-type", "--kv-budget-mb"});
 }
 
 TEST_F(CliPreset, WhatIsTooDearIsSaidBesideTheTable) {
-  const Outcome o = vase(with_model("tune") + " --text " + text("a") + " --kv-budget-mb 0.4 --kv-buffer 8 --tokens 300 --kv-type f16 "
+  const Outcome o = vase(with_model("tune") + " --text " + text("a") +
+                         " --kv-budget-mb 0.4 --kv-buffer 8 --tokens 300 --kv-type f16 "
                          "--policy random --policy 'random protect=sinks:4000'");
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_NE(o.out.find("Not measured: f16, random protect=sinks:4000: "), std::string::npos) << o.out;
@@ -137,7 +144,8 @@ TEST_F(CliPreset, WhatIsTooDearIsSaidBesideTheTable) {
 // The preset gives the text that its settings give.
 TEST_F(CliPreset, RunTakesAPreset) {
   const json preset = json::parse(contents(make_preset()));
-  const std::string flags = with_model("run --json --raw --temp 0 --evict-seed 1 --max-tokens 250 --ignore-eos");
+  const std::string flags =
+      with_model("run --json --raw --temp 0 --evict-seed 1 --max-tokens 250 --ignore-eos");
   const Outcome o = vase(flags + " --preset " + preset_ + " 'line 1, line 4, line 9'");
   ASSERT_EQ(o.code, 0) << o.err;
   const json run = json::parse(o.out);
@@ -153,15 +161,17 @@ TEST_F(CliPreset, RunTakesAPreset) {
 
 TEST_F(CliPreset, EvalTakesAPreset) {
   const json preset = json::parse(contents(make_preset()));
-  const Outcome kl = vase(with_model("eval kl --json") + " --tokens 300 --text " + text("a") + " --preset " + preset_);
+  const Outcome kl =
+      vase(with_model("eval kl --json") + " --tokens 300 --text " + text("a") + " --preset " + preset_);
   ASSERT_EQ(kl.code, 0) << kl.err;
   const json row = json::parse(kl.out)["rows"][0];
   EXPECT_EQ(row["policy"], "vase-attnv");
   EXPECT_EQ(row["budget"], preset["cache"]["budget"]);
   EXPECT_GT(row["positions"], 0);
   const std::string out = folder_ + "/results";
-  const Outcome run = vase(with_model("eval run --json") + " --task chain:steps=3 --problems 2 --max-tokens 20 --preset " + preset_ +
-                           " --out " + out);
+  const Outcome run =
+      vase(with_model("eval run --json") + " --task chain:steps=3 --problems 2 --max-tokens 20 --preset " +
+           preset_ + " --out " + out);
   ASSERT_EQ(run.code, 0) << run.err;
   const json config = json::parse(contents(out + "/config.json"))["config"];
   EXPECT_EQ(config["cache"]["key_type"], "q4_0");
@@ -171,7 +181,8 @@ TEST_F(CliPreset, EvalTakesAPreset) {
 
 TEST_F(CliPreset, BenchTakesAPreset) {
   const json preset = json::parse(contents(make_preset()));
-  const Outcome o = vase("bench --json --tokens 4 --repeats 1 --threads 1 --model " + small_.path() + " --preset " + preset_);
+  const Outcome o = vase("bench --json --tokens 4 --repeats 1 --threads 1 --model " + small_.path() +
+                         " --preset " + preset_);
   ASSERT_EQ(o.code, 0) << o.err;
   const json row = json::parse(o.out)["rows"][0];
   EXPECT_EQ(row["budget"], preset["cache"]["budget"]);
@@ -182,17 +193,21 @@ TEST_F(CliPreset, BenchTakesAPreset) {
 
 TEST_F(CliPreset, FlagsThatThePresetSetsAreRefusedBesideIt) {
   make_preset();
-  for (const std::string flag : {"--policy random", "--kv-budget 64", "--kv-budget-mb 1", "--kv-buffer 8", "--kv-period 8",
-                                 "--kv-layers uniform", "--kv-stagger on", "--kv-type f16", "--protect prompt", "--prefill evict",
-                                 "--trigger general", "--positions text"}) {
+  for (const std::string flag :
+       {"--policy random", "--kv-budget 64", "--kv-budget-mb 1", "--kv-buffer 8", "--kv-period 8",
+        "--kv-layers uniform", "--kv-stagger on", "--kv-type f16", "--protect prompt", "--prefill evict",
+        "--trigger general", "--positions text"}) {
     const std::string name = flag.substr(0, flag.find(' ')), both = " --preset " + preset_ + " " + flag;
     expect_usage_error(vase(with_model("run") + both + " hi"), {name + " is set by", preset_});
-    expect_usage_error(vase(with_model("eval kl") + " --text " + text("a") + both), {name + " is set by", preset_});
-    expect_usage_error(vase(with_model("eval run") + " --task chain --out " + folder_ + "/x" + both), {name + " is set by", preset_});
+    expect_usage_error(vase(with_model("eval kl") + " --text " + text("a") + both),
+                       {name + " is set by", preset_});
+    expect_usage_error(vase(with_model("eval run") + " --task chain --out " + folder_ + "/x" + both),
+                       {name + " is set by", preset_});
     expect_usage_error(vase(with_model("bench") + both), {name + " is set by", preset_});
   }
   EXPECT_EQ(vase(with_model("run --raw --max-tokens 2 --ctx 500") + " --preset " + preset_ + " hi").code, 0);
-  expect_usage_error(vase("eval run --server http://127.0.0.1:1 --server-model m --task chain --out " + folder_ + "/x --preset " + preset_),
+  expect_usage_error(vase("eval run --server http://127.0.0.1:1 --server-model m --task chain --out " +
+                          folder_ + "/x --preset " + preset_),
                      {"--preset", "--server"});
 }
 
@@ -203,9 +218,11 @@ TEST_F(CliPreset, FilesThatDoNotBelongAreRefused) {
   expect_usage_error(other, {preset_, "was made for", "vase tune"});
   const std::string kl = "eval kl --model " + model_.path() + " --text " + text("a") + " --preset ";
   expect_usage_error(vase(kl + preset_), {preset_, "was made for"});
-  expect_failure(vase(run + changed([](json& j) { j["version"] = 7; })), {"version 7", "reads version 1", "vase tune"});
+  expect_failure(vase(run + changed([](json& j) { j["version"] = 7; })),
+                 {"version 7", "reads version 1", "vase tune"});
   expect_failure(vase(run + changed([](json& j) { j["cache"]["colour"] = 1; })), {"unknown field 'colour'"});
-  expect_failure(vase(run + changed([](json& j) { j["cache"]["budget"] = -4; })), {"'budget' is -4", "allowed"});
+  expect_failure(vase(run + changed([](json& j) { j["cache"]["budget"] = -4; })),
+                 {"'budget' is -4", "allowed"});
   const std::string whole = contents(make_preset());
   std::ofstream(preset_) << whole.substr(0, whole.size() / 2);
   expect_failure(vase(run + preset_), {"torn", "vase tune"});
@@ -215,7 +232,8 @@ TEST_F(CliPreset, FilesThatDoNotBelongAreRefused) {
 
 TEST_F(CliPreset, AutoTakesTheMostPreciseThatFits) {
   const auto types = [&](const std::string& flags) {
-    const Outcome o = vase(with_model("run --json --raw --temp 0 --ignore-eos --kv-type auto --kv-buffer 8") + " " + flags + " hi");
+    const Outcome o = vase(with_model("run --json --raw --temp 0 --ignore-eos --kv-type auto --kv-buffer 8") +
+                           " " + flags + " hi");
     EXPECT_EQ(o.code, 0) << o.err;
     if (o.code != 0) return std::string();
     const json run = json::parse(o.out);
@@ -233,7 +251,9 @@ TEST_F(CliPreset, AutoInTheOtherCommands) {
   const Outcome info = vase("info --kv-type auto --kv-budget-mb 0.4 --kv-buffer 8 " + small_.path());
   EXPECT_EQ(info.code, 0) << info.err;
   EXPECT_NE(info.out.find("rows             q4_0"), std::string::npos) << info.out;
-  const std::string kl = with_model("eval kl --json --kv-buffer 8 --tokens 300 --policy random --policy streaming") + " --text " + text("a");
+  const std::string kl =
+      with_model("eval kl --json --kv-buffer 8 --tokens 300 --policy random --policy streaming") +
+      " --text " + text("a");
   const Outcome bought = vase(kl + " --kv-type auto --kv-budget-mb 0.4 --kv-budget-mb 10");
   ASSERT_EQ(bought.code, 0) << bought.err;
   const json rows = json::parse(bought.out)["rows"];
@@ -242,8 +262,11 @@ TEST_F(CliPreset, AutoInTheOtherCommands) {
   EXPECT_GT(rows[0]["positions"], 0);
   EXPECT_EQ(rows[1]["kv_type"], "f16");
   EXPECT_EQ(rows[1]["positions"], 0) << "never evicted";
-  const std::string run = with_model("eval run --json --task chain:steps=3 --problems 2 --max-tokens 20 --kv-buffer 8 --policy full "
-                                     "--policy random") + " --out " + folder_;
+  const std::string run =
+      with_model(
+          "eval run --json --task chain:steps=3 --problems 2 --max-tokens 20 --kv-buffer 8 --policy full "
+          "--policy random") +
+      " --out " + folder_;
   const Outcome texts = vase(run + "/r --kv-type auto --kv-budget-mb 10 --kv-budget-mb 20");
   ASSERT_EQ(texts.code, 0) << texts.err;
   const json cells = json::parse(contents(folder_ + "/r/config.json"))["config"]["cells"];
@@ -255,9 +278,11 @@ TEST_F(CliPreset, AutoInTheOtherCommands) {
   expect_usage_error(vase(run + "/s --kv-type auto"), {"--kv-type auto", "--kv-budget-mb"});
   expect_usage_error(vase(kl + " --kv-type auto"), {"--kv-type auto", "--kv-budget-mb"});
   expect_usage_error(vase(kl + " --policy quest --kv-budget-mb 1"), {"quest", "--kv-budget"});
-  expect_usage_error(vase("run --kv-type auto --model " + small_.path() + " hi"), {"--kv-type auto", "--kv-budget-mb"});
+  expect_usage_error(vase("run --kv-type auto --model " + small_.path() + " hi"),
+                     {"--kv-type auto", "--kv-budget-mb"});
   expect_usage_error(vase("info --kv-type auto " + small_.path()), {"--kv-type auto", "--kv-budget-mb"});
-  expect_usage_error(vase("bench --kv-type auto --kv-budget-mb 1 --model " + small_.path()), {"--kv-type auto", "vase info"});
+  expect_usage_error(vase("bench --kv-type auto --kv-budget-mb 1 --model " + small_.path()),
+                     {"--kv-type auto", "vase info"});
 }
 
 }  // namespace

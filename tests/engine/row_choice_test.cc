@@ -14,11 +14,13 @@ namespace vase {
 namespace {
 
 constexpr double kMib = 1048576;
-const ModelShape kShape{.layers = 2, .query_heads = 4, .kv_heads = 2, .head_dim = 64, .trained_context = 4096};
+const ModelShape kShape{
+    .layers = 2, .query_heads = 4, .kv_heads = 2, .head_dim = 64, .trained_context = 4096};
 
 std::string chosen(const MemoryPlan& plan) { return row_types_name(plan.key_type, plan.value_type); }
 
-MemoryPlan automatic(const std::string& policy, double bytes, CacheOptions cache = {}, const ModelShape& shape = kShape) {
+MemoryPlan automatic(const std::string& policy, double bytes, CacheOptions cache = {},
+                     const ModelShape& shape = kShape) {
   cache.auto_types = true;
   cache.budget_mib = bytes / kMib;
   return plan_memory(shape, Policy::parse(policy), cache, {.threads = 1});
@@ -31,7 +33,8 @@ MemoryPlan given(const std::string& policy, RowTypes types, CacheOptions cache =
   return plan_memory(kShape, Policy::parse(policy), cache, {.threads = 1});
 }
 
-std::string message_of(const std::string& policy, const CacheOptions& cache, const ModelShape& shape = kShape) {
+std::string message_of(const std::string& policy, const CacheOptions& cache,
+                       const ModelShape& shape = kShape) {
   try {
     plan_memory(shape, Policy::parse(policy), cache, {.threads = 1});
   } catch (const Error& e) {
@@ -66,12 +69,13 @@ TEST(ChooseTypes, WhatDoesNotGoTogetherIsLeftOut) {
   ModelShape odd = kShape;
   odd.head_dim = 80;  // no multiple of 32
   EXPECT_EQ(usable_types(odd, evicts, {}), std::vector<RowTypes>{kAutoTypes[0]});
-  EXPECT_EQ(usable_types(kShape, evicts, {.positions = Positions::kCache}), std::vector<RowTypes>{kAutoTypes[0]});
+  EXPECT_EQ(usable_types(kShape, evicts, {.positions = Positions::kCache}),
+            std::vector<RowTypes>{kAutoTypes[0]});
   EXPECT_EQ(usable_types(kShape, Policy::parse("quest"), {}), std::vector<RowTypes>{kAutoTypes[0]});
 }
 
-// The full cache at 1000 tokens, in the 4 heads of 64 channels: 256 bytes a row pair of f16, 136 of q8_0, 104 of q8_0 and
-// q4_0, 72 of q4_0; 8 of metadata; the newest 128 in f16 in any case; strips of 16 slots.
+// The full cache at 1000 tokens, in the 4 heads of 64 channels: 256 bytes a row pair of f16, 136 of q8_0, 104
+// of q8_0 and q4_0, 72 of q4_0; 8 of metadata; the newest 128 in f16 in any case; strips of 16 slots.
 TEST(AutoTypes, TheFullCacheTakesTheMostPreciseThatFits) {
   const int pair_bytes[] = {256, 136, 104, 72};
   const std::string names[] = {"f16", "q8_0", "q8_0,q4_0", "q4_0"};
@@ -162,7 +166,8 @@ TEST(AutoTypes, RefusalsNameWhatWouldWork) {
   // The numbers work, and hundredths less do not.
   const double named = std::stod(automatic_one.substr(automatic_one.rfind("q4_0 ") + 5));
   const CacheOptions q4{.key_type = RowType::kQ4_0, .value_type = RowType::kQ4_0};
-  EXPECT_EQ(given("random", kAutoTypes[3], {.budget_mib = named}).budget, smallest_budget(kShape, Policy::parse("random"), q4));
+  EXPECT_EQ(given("random", kAutoTypes[3], {.budget_mib = named}).budget,
+            smallest_budget(kShape, Policy::parse("random"), q4));
   CacheOptions less = q4;
   less.budget_mib = named - 0.01;
   message_of("random", less);
@@ -185,9 +190,11 @@ TEST(AutoTypes, TheEngineRunsOnWhatWasChosen) {
     EXPECT_EQ(chosen(engine.memory()), "q8_0");
     return test::tokens_of(*session);
   };
-  const CacheOptions told{.budget = 120, .buffer = 32, .key_type = RowType::kQ8_0, .value_type = RowType::kQ8_0};
+  const CacheOptions told{
+      .budget = 120, .buffer = 32, .key_type = RowType::kQ8_0, .value_type = RowType::kQ8_0};
   const double bytes = static_cast<double>(plan_memory(model->shape(), policy, told, {.threads = 1}).bytes());
-  EXPECT_EQ(run({.budget_mib = bytes / kMib, .buffer = 32, .auto_types = true, .expected_tokens = 150}), run(told));
+  EXPECT_EQ(run({.budget_mib = bytes / kMib, .buffer = 32, .auto_types = true, .expected_tokens = 150}),
+            run(told));
 }
 
 }  // namespace

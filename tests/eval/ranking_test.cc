@@ -11,7 +11,8 @@ namespace {
 // One position per text, so that the texts' means are the numbers given.
 KlRow row(const std::string& name, const std::vector<float>& kl) {
   KlRow row{name, 64, {}, "q8_0", 1048576};
-  for (size_t i = 0; i < kl.size(); ++i) row.texts.push_back({.text = std::to_string(i), .tokens = 10, .kl = {kl[i]}});
+  for (size_t i = 0; i < kl.size(); ++i)
+    row.texts.push_back({.text = std::to_string(i), .tokens = 10, .kl = {kl[i]}});
   return row;
 }
 
@@ -55,7 +56,8 @@ TEST(Ranking, TheTableSaysWhatEachRowCosts) {
   const std::vector<KlRow> rows = {row("a", {0.1f, 0.3f}), row("b", {2, 2.2f})};
   const std::string table = ranking_table(rank_rows(rows, 0.01), noise_floor_rows(), 48);
   EXPECT_NE(table.find("| q8_0 | a | 64 | 1.00 | 0.2000 ± 0.1000 | - |"), std::string::npos) << table;
-  EXPECT_NE(table.find("| q8_0 | b | 64 | 1.00 | 2.1000 ± 0.1000 | 1.9000 ± 0.0000 |"), std::string::npos) << table;
+  EXPECT_NE(table.find("| q8_0 | b | 64 | 1.00 | 2.1000 ± 0.1000 | 1.9000 ± 0.0000 |"), std::string::npos)
+      << table;
   EXPECT_NE(table.find("from 48 on"), std::string::npos) << table;
   EXPECT_EQ(table.find("(=)"), std::string::npos) << table;
   const nlohmann::json json = ranked_json(rank_rows(rows, 0.01)[1]);

@@ -60,7 +60,8 @@ class Presets : public testing::Test {
       EXPECT_NE(message.find(path_), std::string::npos) << message;
       EXPECT_NE(message.find("--preset-out"), std::string::npos) << message;
       EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-      for (const std::string& word : words) EXPECT_NE(message.find(word), std::string::npos) << word << " in: " << message;
+      for (const std::string& word : words)
+        EXPECT_NE(message.find(word), std::string::npos) << word << " in: " << message;
     }
   }
 
@@ -124,19 +125,22 @@ TEST_F(Presets, EverySettingIsWritten) {
 
 TEST_F(Presets, EveryTornFileIsRefused) {
   const std::string whole = preset_text(example());
-  for (size_t bytes = 0; bytes + 2 < whole.size(); ++bytes) refuses(whole.substr(0, bytes), ErrorCode::kCorrupt, {"torn"});
+  for (size_t bytes = 0; bytes + 2 < whole.size(); ++bytes)
+    refuses(whole.substr(0, bytes), ErrorCode::kCorrupt, {"torn"});
 }
 
 TEST_F(Presets, WhatIsNoPresetIsRefused) {
   for (const char* content : {"[]", "null", "7", "{}", R"({"format": "other"})", R"({"format": 5})"})
     refuses(content, ErrorCode::kCorrupt, {"not a preset file"});
-  refuses(std::string(2 << 20, ' ') + preset_text(example()), ErrorCode::kCorrupt, {"not a whole preset file"});
+  refuses(std::string(2 << 20, ' ') + preset_text(example()), ErrorCode::kCorrupt,
+          {"not a whole preset file"});
   EXPECT_THROW(read_preset(folder_ / "missing.json"), Error);
   EXPECT_THROW(read_preset(folder_ / "."), Error);
 }
 
 TEST_F(Presets, AnotherVersionIsNamed) {
-  refuses_changed([](json& j) { j["version"] = 2; }, {"version 2", "reads version 1"}, ErrorCode::kUnsupported);
+  refuses_changed([](json& j) { j["version"] = 2; }, {"version 2", "reads version 1"},
+                  ErrorCode::kUnsupported);
   refuses_changed([](json& j) { j["version"] = "1"; }, {"version"});
   refuses_changed([](json& j) { j.erase("version"); }, {"'version' is missing"});
 }
@@ -150,7 +154,8 @@ TEST_F(Presets, FieldsAreAllThereAndNoMore) {
       const std::string field = name;
       const auto object = [part](json& j) -> json& { return part.empty() ? j : j[part]; };
       refuses_changed([&](json& j) { object(j).erase(field); }, {"'" + field + "' is missing"});
-      refuses_changed([&](json& j) { object(j)[field] = json::array({1}); }, {"'" + field + "' is [1]", "allowed"});
+      refuses_changed([&](json& j) { object(j)[field] = json::array({1}); },
+                      {"'" + field + "' is [1]", "allowed"});
     }
     refuses_changed([&](json& j) { (part.empty() ? j : j[part])["colour"] = 1; }, {"unknown field 'colour'"});
   }
@@ -160,7 +165,8 @@ TEST_F(Presets, ValuesOutOfRangeAreNamed) {
   refuses_changed([](json& j) { j["cache"]["budget"] = 0; }, {"cache", "'budget' is 0", "from 1"});
   refuses_changed([](json& j) { j["cache"]["budget"] = 1.5; }, {"'budget' is 1.5"});
   refuses_changed([](json& j) { j["cache"]["budget"] = 18446744073709551615u; }, {"'budget'"});
-  refuses_changed([](json& j) { j["cache"]["key_type"] = "q5_0"; }, {"'key_type' is \"q5_0\"", "f16", "q4_0"});
+  refuses_changed([](json& j) { j["cache"]["key_type"] = "q5_0"; },
+                  {"'key_type' is \"q5_0\"", "f16", "q4_0"});
   refuses_changed([](json& j) { j["cache"]["key_type"] = "auto"; }, {"'key_type'"});
   refuses_changed([](json& j) { j["cache"]["layers"] = "pyramid"; }, {"'pyramid_beta' is null", "numbers"});
   refuses_changed([](json& j) { j["measured"]["kl_mean"] = -1; }, {"measured", "'kl_mean' is -1"});
@@ -177,8 +183,9 @@ TEST_F(Presets, AnotherModelIsNamed) {
     ADD_FAILURE();
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::kUsage);
-    for (const std::string& word : {path_, std::string("'Tiny'"), std::string("0123456789abcdef"), std::string("fedcba9876543210"),
-                                    std::string("'Big'"), std::string("vase tune")})
+    for (const std::string& word :
+         {path_, std::string("'Tiny'"), std::string("0123456789abcdef"), std::string("fedcba9876543210"),
+          std::string("'Big'"), std::string("vase tune")})
       EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
   }
 }
