@@ -1,6 +1,7 @@
 #include "eval/ranking.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "eval/number_text.h"
 #include "eval/statistics.h"
@@ -43,7 +44,7 @@ std::vector<RankedRow> rank_rows(const std::vector<KlRow>& rows, double floor) {
     RankedRow one{.row = &row, .summary = summarise(row)};
     if (one.summary.positions > 0) ranked.push_back(one);
   }
-  std::ranges::stable_sort(ranked, {}, [](const RankedRow& one) { return one.summary.kl; });
+  std::ranges::sort(ranked, {}, [](const RankedRow& one) { return std::pair(one.summary.kl, one.row); });
   for (size_t i = 1; i < ranked.size(); ++i) compare(ranked[i], ranked[0], floor);
   return ranked;
 }
