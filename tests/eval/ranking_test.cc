@@ -17,9 +17,10 @@ KlRow row(const std::string& name, const std::vector<float>& kl) {
 }
 
 TEST(Ranking, SortsAndComparesTextByText) {
-  // Behind "best" by 0.2, 0.4, 0.3 (mean 0.3, standard deviation 0.1) and by 0.9, -0.1, 0.1 (mean 0.3).
+  // Behind "best" by 0.2, 0.4, 0.3 (mean 0.3, standard deviation 0.1) and by 1.0, -0.1, 0.1 (mean 1/3, variance
+  // 1.03/3).
   const std::vector<KlRow> rows = {row("steady", {0.3f, 0.6f, 0.6f}), row("best", {0.1f, 0.2f, 0.3f}),
-                                   row("unsteady", {1.0f, 0.1f, 0.4f}), row("never", {})};
+                                   row("unsteady", {1.1f, 0.1f, 0.4f}), row("never", {})};
   const std::vector<RankedRow> ranked = rank_rows(rows, 0.01);
   ASSERT_EQ(ranked.size(), 3u) << "nothing is said of a row without positions";
   EXPECT_EQ(ranked[0].row, &rows[1]);
@@ -29,9 +30,9 @@ TEST(Ranking, SortsAndComparesTextByText) {
   EXPECT_NEAR(ranked[1].behind_error, 0.1 / std::sqrt(3), 1e-6);
   EXPECT_TRUE(ranked[1].told_apart);
   EXPECT_EQ(ranked[2].row, &rows[2]);
-  EXPECT_NEAR(ranked[2].behind, 0.3, 1e-6);
-  EXPECT_NEAR(ranked[2].behind_error, std::sqrt(0.28) / std::sqrt(3), 1e-6);
-  EXPECT_FALSE(ranked[2].told_apart) << "0.3 is less than two standard errors";
+  EXPECT_NEAR(ranked[2].behind, 1.0 / 3, 1e-6);
+  EXPECT_NEAR(ranked[2].behind_error, std::sqrt(1.03 / 3) / std::sqrt(3), 1e-6);
+  EXPECT_FALSE(ranked[2].told_apart) << "0.33 is less than two standard errors";
   EXPECT_FALSE(rank_rows(rows, 0.31)[1].told_apart) << "within the noise floor";
 }
 

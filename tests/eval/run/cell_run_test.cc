@@ -51,28 +51,38 @@ class CellRuns : public testing::Test {
 };
 
 TEST_F(CellRuns, MegabytesBuyBudgetAndTypes) {
-  const Prompts prompts(*model_, plan_, options_);
-  const auto bought = [&](double mib) {
-    plan_.cells[1] = cell("vase-attnv", 0);
-    plan_.cells[1].bought = {.mib = mib};
-    buy_budgets(plan_, options_, model_->shape(), prompts.longest());
+  const test::TinyModel file{{.layers = 12}};  // with few layers scratch decides
+  const auto model = Model::load(file.path());
+  const Prompts prompts(*model, plan_, options_);
+  const auto bytes_at_50 = [&](RowType type) {
+    CacheOptions cache = options_.cache;
+    cache.budget = 50;
+    cache.key_type = cache.value_type = type;
+    return static_cast<double>(
+        plan_memory(model->shape(), Policy::parse("random"), cache, options_.engine).bytes());
+  };
+  const auto bought = [&](double bytes) {
+    plan_.cells[1] = cell("random", 0);
+    plan_.cells[1].bought = {.mib = bytes / 1048576};
+    buy_budgets(plan_, options_, model->shape(), prompts.longest());
     return plan_.cells[1];
   };
-  EXPECT_EQ(bought(2).bought->key_type, RowType::kF16) << "of types that were given M alone is bought";
-  EXPECT_GT(plan_.cells[1].budget, 0);
+  EXPECT_EQ(bought(bytes_at_50(RowType::kF16)).budget, 50);
+  EXPECT_EQ(plan_.cells[1].bought->key_type, RowType::kF16) << "of a type that was given M alone is bought";
   options_.cache.auto_types = true;
-  const Cell large = bought(20), small = bought(0.35);
-  EXPECT_EQ(large.bought->key_type, RowType::kF16) << "prompts and texts of 60 tokens fit";
+  EXPECT_EQ(bought(20e6).bought->key_type, RowType::kF16) << "prompts and texts of 60 tokens fit";
+  const Cell small = bought(bytes_at_50(RowType::kQ4_0));
   EXPECT_EQ(small.bought->key_type, RowType::kQ4_0);
+  EXPECT_EQ(small.budget, 50);
   const CacheOptions cache = cell_cache(small, options_, prompts.longest());
   EXPECT_FALSE(cache.auto_types);
   EXPECT_EQ(cache.value_type, RowType::kQ4_0);
-  EXPECT_EQ(cache.budget, small.budget);
-  EXPECT_LE(CellRun(model_, small, options_, prompts).memory().bytes(), 0.35 * 1048576);
+  EXPECT_EQ(cache.budget, 50);
+  EXPECT_EQ(CellRun(model, small, options_, prompts).memory().value_type, RowType::kQ4_0);
   const CacheOptions full = cell_cache(plan_.cells[0], options_, prompts.longest());
   EXPECT_FALSE(full.auto_types);
   EXPECT_EQ(full.key_type, RowType::kF16) << "what the others are compared with";
-  EXPECT_THROW(bought(0.01), Error);
+  EXPECT_THROW(bought(1e4), Error);
 }
 
 TEST_F(CellRuns, SizesThatBuyTheSameAreRefused) {
