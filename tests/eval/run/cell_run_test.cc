@@ -57,6 +57,7 @@ TEST_F(CellRuns, MegabytesBuyBudgetAndTypes) {
   const auto bytes_at_50 = [&](RowType type) {
     CacheOptions cache = options_.cache;
     cache.budget = 50;
+    cache.auto_types = false;
     cache.key_type = cache.value_type = type;
     return static_cast<double>(
         plan_memory(model->shape(), Policy::parse("random"), cache, options_.engine).bytes());
