@@ -8,6 +8,7 @@
 #include "interrupt.h"
 #include "progress.h"
 #include "vase/error.h"
+#include "vase/model.h"
 
 namespace vase::cli {
 
@@ -17,6 +18,7 @@ int bench_command(const Arguments& arguments) {
   BenchOutput output(command->format, command->out);
   bench::BenchOptions& options = command->bench;
   options.model_path = command->model_path();
+  if (command->preset.given()) command->preset.check(read_model_shape(options.model_path));
   const BenchRecord record(options);
   std::unique_ptr<Progress> progress;
   options.stop = interrupted;

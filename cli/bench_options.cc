@@ -68,6 +68,7 @@ void add_grid(CLI::App& app, BenchFlags& o) {
   app.get_option("--kv-budget-mb")->excludes("--kv-budget");
   add_repeatable(app, "--kv-type", o.kv_types, "f32, f16, bf16, q8_0 or q4_0 for both, or K,V; repeatable (f16)");
   add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase-attnv)");
+  o.command.preset.add(app);
   add_choice<Layouts>(app, "--products", o.layouts,
                       {{"own", {model::WeightLayout::kOwn}},
                        {"ggml", {model::WeightLayout::kGgml}},
@@ -153,6 +154,15 @@ std::vector<bench::Test> tests_of(const BenchFlags& o) {
   return tests;
 }
 
+// The cell that a preset stands for, in place of lists.
+void set_preset(const BenchFlags& o, bench::Grid& grid) {
+  const eval::Preset& preset = o.command.preset.preset();
+  const CacheOptions& cache = preset.cache;
+  grid.policies = {{preset.name, preset.policy}};
+  grid.budgets = {cache.budget};
+  grid.kv_types = {{row_types_name(cache.key_type, cache.value_type), cache.key_type, cache.value_type}};
+}
+
 bench::Grid grid_of(const BenchFlags& o, const CLI::App& app) {
   bench::Grid grid{.tests = tests_of(o), .policies = parse_policies(o, app), .layouts = o.layouts, .cache = o.cache.options};
   const auto take = [](const std::vector<int>& given, std::vector<int>& list) {
@@ -163,11 +173,15 @@ bench::Grid grid_of(const BenchFlags& o, const CLI::App& app) {
   take(o.threads, grid.threads);
   take(o.budgets, grid.budgets);
   take(o.chunks, grid.chunks);
+  if (o.command.preset.given()) set_preset(o, grid);
   if (o.kv_types.empty()) return grid;
   grid.kv_types.clear();
   for (const std::string& text : o.kv_types) {
     CacheOptions types;
     parse_kv_type(text, types);
+    if (types.auto_types) {
+      fail("--kv-type auto depends on how long texts get; give what `vase info --kv-type auto` shows");
+    }
     grid.kv_types.push_back({text, types.key_type, types.value_type});
   }
   return grid;
@@ -202,6 +216,9 @@ std::optional<BenchCommand> BenchCommand::parse(const Arguments& arguments) {
   BenchCommand& command = o.command;
   check_model(command, app);
   check_together(o, app);
+  command.preset.read(app, o.cache);
+  if (command.preset.given() && command.model.empty())
+    fail("--preset was made for a model file; give it with --model, in place of --shape");
   refuse_overwriting("--out", command.out, {{"--model", command.model}});
   command.bench.grid = grid_of(o, app);
   command.bench.peer_flash = o.peer == "llama" || o.peer == "llama-flash";

@@ -7,6 +7,7 @@
 #include "bench_formats.h"
 #include "commands.h"
 #include "end_to_end/runner.h"
+#include "preset_flag.h"
 
 namespace vase::cli {
 
@@ -15,6 +16,7 @@ struct BenchCommand {
   std::string model, shape, weights = "q4_0", cache_dir;
   BenchFormat format = BenchFormat::kMarkdown;
   std::string out;  // empty: standard output alone
+  PresetFlag preset;
 
   // nullopt when help was asked for. Throws Error(kUsage).
   static std::optional<BenchCommand> parse(const Arguments& arguments);

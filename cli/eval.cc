@@ -12,6 +12,8 @@
 #include "interrupt.h"
 #include "json_output.h"
 #include "output.h"
+#include "policies/words.h"
+#include "preset_flag.h"
 #include "progress.h"
 #include "require_memory.h"
 #include "text_flags.h"
@@ -27,9 +29,11 @@ struct KlFlags {
   TextFlags texts;
   std::vector<std::string> policies;
   std::vector<int> budgets;
+  std::vector<double> megabytes;
   int seeds = 1, first_seed = 0;
   bool json = false;
   CacheFlags cache;
+  PresetFlag preset;
   eval::KlOptions kl;
 };
 
@@ -39,8 +43,10 @@ void add_flags(CLI::App& app, KlFlags& o) {
   o.texts.add(app);
   add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase-attnv)");
   add_budgets(app, o.budgets);
+  add_megabytes(app, o.megabytes);
   o.cache.add_slots(app);
   o.cache.add_timing(app);
+  o.preset.add(app);
   add_integer(app, "--seeds", o.seeds, 1, 1000, "eviction seeds for every policy (1)");
   add_integer(app, "--evict-seed", o.first_seed, 0, 1 << 30, "the first of them (0)");
   add_integer(app, "--chunk", o.kl.chunk, 1, 4096,
@@ -56,24 +62,56 @@ struct Grid {
   std::vector<std::vector<eval::KlCell>> cells;  // [row][seed]
 };
 
-Grid make_grid(const KlFlags& o) {
-  Grid grid;
+void add_row(Grid& grid, const KlFlags& o, eval::KlRow row, const Policy& policy, const CacheOptions& cache) {
+  policy.validate(cache.budget, cache.buffer);
+  grid.cells.emplace_back();
+  for (int seed = 0; seed < o.seeds; ++seed) {
+    grid.cells.back().push_back({policy, row.name, cache, static_cast<uint64_t>(o.first_seed + seed)});
+  }
+  grid.rows.push_back(std::move(row));
+}
+
+// The policies with their names, every one of them with budgets.
+std::vector<std::pair<std::string, Policy>> parse_policies(const KlFlags& o) {
+  std::vector<std::pair<std::string, Policy>> policies;
+  if (o.preset.given()) return {{o.preset.preset().name, o.cache.parse_policy()}};
   for (const std::string& text : o.policies) {
     CacheFlags flags = o.cache;
     flags.policy = text;
-    const Policy policy = flags.parse_policy();
+    policies.emplace_back(text, flags.parse_policy());
+    const Policy& policy = policies.back().second;
     if (!policy.evicts() && !policy.reads()) {
       throw Error(ErrorCode::kUsage, "--policy full is what every policy is compared with; leave it out");
     }
-    for (int budget : o.budgets) {
+    if (policy.reads() && !o.megabytes.empty()) {
+      throw Error(ErrorCode::kUsage, "--kv-budget-mb buys tokens that are kept, and " + vase::quoted(text) +
+                                         " keeps every one; give it --kv-budget");
+    }
+  }
+  return policies;
+}
+
+Grid make_grid(const KlFlags& o) {
+  Grid grid;
+  for (const auto& [name, policy] : parse_policies(o)) {
+    for (const int budget : o.budgets) {
       CacheOptions cache = o.cache.options;
       cache.budget = budget;
-      policy.validate(budget, cache.buffer);
-      grid.rows.push_back({text, budget, {}});
-      grid.cells.emplace_back();
-      for (int seed = 0; seed < o.seeds; ++seed) {
-        grid.cells.back().push_back({policy, text, cache, static_cast<uint64_t>(o.first_seed + seed)});
-      }
+      add_row(grid, o, {name, budget, {}}, policy, cache);
+    }
+  }
+  return grid;
+}
+
+// The same for megabytes, with what they buy for the longest of the texts.
+Grid buy_grid(const KlFlags& o, const ModelShape& shape, const std::vector<eval::Text>& texts) {
+  Grid grid;
+  for (const auto& [name, policy] : parse_policies(o)) {
+    for (const double mib : o.megabytes) {
+      const eval::BoughtCache bought = eval::buy_cache(shape, policy, o.cache.options, mib, texts, o.kl);
+      const MemoryPlan& plan = bought.plan;
+      const std::string types = row_types_name(plan.key_type, plan.value_type);
+      add_row(grid, o, {name, plan.budget, {}, types, plan.bytes()}, policy, bought.cache);
     }
   }
   return grid;
@@ -156,6 +194,7 @@ void refuse_same_files(const KlFlags& o) {
   o.texts.refuse_twice();
   std::vector<std::pair<std::string, std::string>> taken = {{"--model", o.model}};
   for (const std::string& text : o.texts.paths) taken.emplace_back("--text", text);
+  if (o.preset.given()) taken.emplace_back("--preset", o.preset.path());
   refuse_overwriting("--out", o.out, taken);
 }
 
@@ -186,12 +225,18 @@ int kl_command(const Arguments& arguments) {
   add_flags(app, o);
   if (!parse(app, arguments)) return kExitOk;
   if (o.policies.empty()) o.policies = {o.cache.policy};
-  if (o.budgets.empty()) o.budgets = {128};
+  o.preset.read(app, o.cache);
+  o.cache.check_auto(!o.megabytes.empty());
+  if (o.preset.given()) o.budgets = {o.cache.options.budget};
+  if (o.budgets.empty() && o.megabytes.empty()) o.budgets = {128};
+  parse_policies(o);  // before anything is loaded
   Grid grid = make_grid(o);
   refuse_same_files(o);
   watch_interrupts();
   const std::shared_ptr<const Model> model = Model::load(o.model);
+  o.preset.check(model->shape());
   std::vector<eval::Text> texts = o.texts.read(*model);
+  if (!o.megabytes.empty()) grid = buy_grid(o, model->shape(), texts);
   check_all(*model, grid, texts, o);
   KlRun run(o, model, std::move(grid), std::move(texts));
   defer_interrupts();

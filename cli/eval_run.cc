@@ -141,9 +141,9 @@ void tell_of_earlier(const eval::ResultsFolder& folder, const EvalRunOptions& o)
 }  // namespace
 
 int eval_run_command(const Arguments& arguments) {
-  const std::optional<EvalRunOptions> options = EvalRunOptions::parse(arguments);
+  std::optional<EvalRunOptions> options = EvalRunOptions::parse(arguments);
   if (!options) return kExitOk;
-  const EvalRunOptions& o = *options;
+  EvalRunOptions& o = *options;
   watch_interrupts();
   eval::Grader grader(o.grader);
   eval::check_answers(o.plan, grader);
@@ -152,7 +152,9 @@ int eval_run_command(const Arguments& arguments) {
   std::optional<eval::Prompts> prompts;
   if (o.server.url.empty()) {
     model = Model::load(o.model);
+    o.preset.check(model->shape());
     prompts.emplace(*model, o.plan, o.generation);
+    eval::buy_budgets(o.plan, o.generation, model->shape(), prompts->longest());
     check_cells(*model, o, *prompts);
   } else {
     eval::ChatServer(o.server).check();

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "flags.h"
+#include "output.h"
 #include "policies/words.h"
 #include "vase/error.h"
 
@@ -23,6 +24,7 @@ struct RunFlags {
   CacheFlags cache;
   std::vector<std::string> tasks, policies;
   std::vector<int> budgets;
+  std::vector<double> megabytes;
   std::string ids, key_variable;
   std::optional<std::string> instruction;
   std::optional<uint64_t> task_seed = 0, seed = 0, evict_seed = 0;
@@ -71,8 +73,10 @@ void add_engine(CLI::App& app, RunFlags& f) {
   add_repeatable(app, "--policy", f.policies,
                  "what to keep; repeatable: a table with `full` compares the others with it (vase-attnv)");
   add_budgets(app, f.budgets);
+  add_megabytes(app, f.megabytes);
   f.cache.add_slots(app);
   f.cache.add_timing(app);
+  f.o.preset.add(app);
   add_integer(app, "--ctx", f.cache.options.context, 1, kMostTokens,
               "most tokens of prompt and text together");
   add_integer(app, "--sequences", engine.sequences, 1, 4096, "texts that are generated at the same time (4)");
@@ -120,7 +124,7 @@ void add_server(CLI::App& app, RunFlags& f) {
 constexpr const char* kEngineFlags[] = {
     "--policy",  "--kv-budget", "--kv-buffer", "--kv-period", "--kv-layers", "--kv-stagger",
     "--kv-type", "--protect",   "--prefill",   "--trigger",   "--positions", "--ctx",
-    "--threads", "--path",      "--raw",       "--seeds",     "--evict-seed"};
+    "--threads", "--path",      "--raw",       "--seeds",     "--evict-seed", "--kv-budget-mb", "--preset"};
 
 void check_generator(const CLI::App& app, RunFlags& f) {
   eval::ChatServerOptions& server = f.o.server;
@@ -154,6 +158,37 @@ void check_sampling(const CLI::App& app, const RunFlags& f) {
   }
 }
 
+// What `policy` is called in results: rules that were added are a part of it.
+std::string name_of(const std::string& text, const Policy& policy, const CacheFlags& cache) {
+  if (!policy.evicts() && !policy.reads()) return "full";
+  std::string name = text;
+  for (const std::string& rule : cache.protect) name += " protect+=" + rule;
+  return name;
+}
+
+// Their budgets are bought when the prompts are known (eval::buy_budgets).
+void set_bought_cells(RunFlags& f) {
+  std::set<std::pair<std::string, double>> taken;
+  for (const std::string& text : f.policies) {
+    CacheFlags flags = f.cache;
+    flags.policy = text;
+    const Policy policy = flags.parse_policy();
+    if (policy.reads()) {
+      fail("--kv-budget-mb buys tokens that are kept, and " + vase::quoted(text) +
+           " keeps every one; give it --kv-budget");
+    }
+    for (const double mib : policy.evicts() ? f.megabytes : std::vector<double>{0}) {
+      if (!taken.insert({policy.text(), mib}).second) {
+        fail("--policy " + vase::quoted(text) +
+             (mib > 0 ? formatted(" at --kv-budget-mb %g", mib) : "") + " is given twice");
+      }
+      eval::Cell cell{name_of(text, policy, f.cache), policy};
+      if (mib > 0) cell.bought = {.mib = mib};
+      f.o.plan.cells.push_back(cell);
+    }
+  }
+}
+
 void set_cells(RunFlags& f) {
   std::vector<eval::Cell>& cells = f.o.plan.cells;
   if (!f.o.server.url.empty()) {
@@ -161,6 +196,12 @@ void set_cells(RunFlags& f) {
     return;
   }
   if (f.policies.empty()) f.policies = {f.cache.policy};
+  if (f.o.preset.given()) {
+    const eval::Preset& preset = f.o.preset.preset();
+    cells.push_back({preset.name, f.cache.parse_policy(), preset.cache.budget});
+    return;
+  }
+  if (!f.megabytes.empty()) return set_bought_cells(f);
   if (f.budgets.empty()) f.budgets = {128};
   std::set<std::pair<std::string, int>> taken;
   for (const std::string& text : f.policies) {
@@ -168,15 +209,13 @@ void set_cells(RunFlags& f) {
     flags.policy = text;
     const Policy policy = flags.parse_policy();
     const bool keeps_all = !policy.evicts() && !policy.reads();
-    std::string name = keeps_all ? "full" : text;
-    for (const std::string& rule : f.cache.protect) name += keeps_all ? "" : " protect+=" + rule;
     for (const int budget : keeps_all ? std::vector<int>{0} : f.budgets) {
       if (!keeps_all) policy.validate(budget, f.cache.options.buffer);
       if (!taken.insert({policy.text(), budget}).second) {
         fail("--policy " + vase::quoted(text) +
              (budget > 0 ? " at --kv-budget " + std::to_string(budget) : "") + " is given twice");
       }
-      cells.push_back({name, policy, budget});
+      cells.push_back({name_of(text, policy, f.cache), policy, budget});
     }
   }
 }
@@ -232,6 +271,8 @@ std::optional<EvalRunOptions> EvalRunOptions::parse(const Arguments& arguments) 
   check_stops(f.o.generation.session.stops);
   f.o.plan.seed = *f.seed;
   f.o.plan.evict_seed = *f.evict_seed;
+  f.o.preset.read(app, f.cache);
+  f.cache.check_auto(!f.megabytes.empty());
   f.o.generation.cache = f.cache.options;
   set_cells(f);
   set_tasks(f);

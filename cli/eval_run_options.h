@@ -9,6 +9,7 @@
 #include "eval/run/config.h"
 #include "eval/run/grade.h"
 #include "eval/run/plan.h"
+#include "preset_flag.h"
 
 namespace vase::cli {
 
@@ -18,6 +19,7 @@ struct EvalRunOptions {
   eval::GenerationOptions generation;
   eval::ChatServerOptions server;  // url is empty: this program generates
   eval::GraderOptions grader;
+  PresetFlag preset;
   bool json = false;
   Arguments arguments;  // as given
 

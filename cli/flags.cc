@@ -39,6 +39,8 @@ void parse_layers(const std::string& text, CacheOptions& options) {
   options.pyramid_beta = static_cast<float>(parse_number("the beta of --kv-layers", text.substr(colon + 1), 1, 1000));
 }
 
+double parse_megabytes(const std::string& text) { return parse_number("--kv-budget-mb", text, 1e-3, 1e9); }
+
 RowType parse_row_type(const std::string& name) {
   std::vector<std::string_view> names;
   for (const RowType type : kCacheTypes) {
@@ -142,6 +144,8 @@ void check_stops(const std::vector<std::string>& stops) {
 }
 
 void parse_kv_type(const std::string& text, CacheOptions& options) {
+  options.auto_types = text == "auto";
+  if (options.auto_types) return;
   const size_t comma = text.find(',');
   options.key_type = parse_row_type(text.substr(0, comma));
   options.value_type = comma == std::string::npos ? options.key_type : parse_row_type(text.substr(comma + 1));
@@ -205,13 +209,26 @@ void add_seed(CLI::App& app, const std::string& flag, std::optional<uint64_t>& v
       app, flag, [=, &value](const std::string& text) { value = parse_seed(flag, text); }, help);
 }
 
+void add_megabytes(CLI::App& app, std::vector<double>& budgets) {
+  add_call(
+      app, "--kv-budget-mb",
+      [&budgets](const std::string& text) { budgets.push_back(parse_megabytes(text)); },
+      "instead: MiB for everything, rows, metadata, scratch; repeatable");
+  app.get_option("--kv-budget-mb")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->trigger_on_parse()
+      ->excludes("--kv-budget");
+}
+
 void CacheFlags::add_memory(CLI::App& app) {
   add_integer(app, "--kv-budget", options.budget, 1, kMostPositions,
               "tokens kept per layer and KV head after an eviction (1024)");
   add_call(
       app, "--kv-budget-mb",
       [this](const std::string& text) {
-        options.budget_mib = parse_number("--kv-budget-mb", text, 1e-3, 1e9);
+        options.budget_mib = parse_megabytes(text);
       },
       "the same as MiB for everything: rows, metadata, scratch");
   app.get_option("--kv-budget-mb")->excludes("--kv-budget");
@@ -234,7 +251,7 @@ void CacheFlags::add_slots(CLI::App& app) {
   add_call(
       app, "--kv-type",
       [this](const std::string& text) { parse_kv_type(text, options); },
-      "rows of keys and values: f32, f16, bf16, q8_0 or q4_0 for both, or K,V (f16)");
+      "rows of keys and values: f32, f16, bf16, q8_0 or q4_0 for both, or K,V; auto: what --kv-budget-mb buys (f16)");
   add_repeatable(app, "--protect", protect, "add a protect rule, e.g. prompt; repeatable");
 }
 
@@ -253,6 +270,11 @@ void CacheFlags::add_timing(CLI::App& app) {
   add_choice<Positions>(app, "--positions", options.positions,
                         {{"text", Positions::kText}, {"cache", Positions::kCache}},
                         "keys keep their position in the text, or move up so that there are no gaps (text)");
+}
+
+void CacheFlags::check_auto(bool megabytes) const {
+  if (!options.auto_types || megabytes) return;
+  fail("--kv-type auto chooses what megabytes buy and needs --kv-budget-mb; give it, or name the type, such as q8_0");
 }
 
 Policy CacheFlags::parse_policy() const {

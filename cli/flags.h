@@ -35,7 +35,7 @@ float parse_temperature(const std::string& flag, const std::string& text);
 void check_utf8(const std::string& source, std::string_view bytes);
 void check_stops(const std::vector<std::string>& stops);  // of --stop
 
-// "f16" or "f32" for keys and values, or "K,V".
+// "f16" or "f32" for keys and values, or "K,V"; "auto" leaves them to the megabytes.
 void parse_kv_type(const std::string& text, CacheOptions& options);
 
 // Flags whose text is checked when it is read.
@@ -52,6 +52,8 @@ void add_path(CLI::App& app, const std::string& flag, std::string& value, const 
 void add_repeatable(CLI::App& app, const std::string& flag, std::vector<std::string>& values, const std::string& help);
 // --kv-budget, as often as there are budgets to compare.
 void add_budgets(CLI::App& app, std::vector<int>& budgets);
+// --kv-budget-mb in place of it, as often as there are sizes to compare. After add_budgets().
+void add_megabytes(CLI::App& app, std::vector<double>& budgets);
 // Sets a value by calling `set` with the text of the flag.
 void add_call(CLI::App& app, const std::string& flag, std::function<void(const std::string&)> set,
               const std::string& help);
@@ -89,6 +91,8 @@ struct CacheFlags {
   void add_timing(CLI::App& app);
 
   Policy parse_policy() const;
+  // Throws Error(kUsage) when types are left to megabytes that are not given.
+  void check_auto(bool megabytes) const;
   // Throws Error(kUsage) when a flag is given that has no effect without evictions; a policy that reads has a budget.
   void refuse_idle(const CLI::App& app, bool reads) const;
 };

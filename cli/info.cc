@@ -23,12 +23,15 @@ struct Row {
 std::vector<Row> plan_rows(const ModelShape& shape, const Policy& policy, const CacheOptions& options,
                            bool requested) {
   std::vector<Row> rows;
+  CacheOptions cache = options;
+  cache.budget_mib = 0;
+  cache.auto_types = false;
   if (requested && !policy.reads()) {
     const MemoryPlan plan = plan_memory(shape, policy, options, {});
     rows.push_back({std::to_string(plan.budget), plan, true});
+    cache.key_type = plan.key_type;
+    cache.value_type = plan.value_type;
   }
-  CacheOptions cache = options;
-  cache.budget_mib = 0;
   for (const int budget : kBudgets) {
     const bool there = requested && rows.front().plan.budget == budget;
     if (!policy.evicts() || there || budget < smallest_budget(shape, policy, cache)) continue;
@@ -51,6 +54,7 @@ std::string table(const ModelShape& s, const std::vector<Row>& rows) {
                     s.embedding, s.vocabulary, s.trained_context);
   text += formatted("  file             %.1f MiB\n", mib(s.file_bytes));
   const MemoryPlan& p = rows.front().plan;
+  text += formatted("  rows             %s\n", row_types_name(p.key_type, p.value_type).c_str());
   text += formatted("  KV per token     %llu B (%d layers x %d KV heads x (%d K + %d V + %d meta) B)\n\n",
                     static_cast<unsigned long long>(p.bytes_per_slot()), p.layers, p.kv_heads, p.key_row,
                     p.value_row, p.metadata);
@@ -98,6 +102,7 @@ int info_command(const Arguments& arguments) {
   if (!parse(app, arguments)) return kExitOk;
   const Policy policy = cache.parse_policy();
   if (!policy.evicts()) cache.refuse_idle(app, policy.reads());
+  cache.check_auto(cache.options.budget_mib > 0);
   const bool requested = app.count("--kv-budget") + app.count("--kv-budget-mb") > 0;
 
   const ModelShape shape = read_model_shape(model);

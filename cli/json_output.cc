@@ -18,6 +18,7 @@ json memory_json(const MemoryPlan& plan) {
           {"first_budget", plan.first_budget}, {"last_budget", plan.last_budget},
           {"read", plan.read},               {"summary_bytes", plan.summaries},
           {"buffer", plan.buffer},           {"capacity", plan.capacity},
+          {"key_type", row_type_name(plan.key_type)}, {"value_type", row_type_name(plan.value_type)},
           {"key_row_bytes", plan.key_row},   {"value_row_bytes", plan.value_row},
           {"recent", plan.recent},           {"recent_key_row_bytes", plan.recent_key_row},
           {"recent_value_row_bytes", plan.recent_value_row}, {"unused_bytes", plan.unused},

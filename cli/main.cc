@@ -25,7 +25,7 @@ constexpr Command kCommands[] = {
     {"info", "show a model's shape and what each budget costs", info_command},
     {"bench", "time prompts and generation, beside libllama", bench_command},
     {"eval", "measure what eviction costs in quality", eval_command},
-    {"tune", "find the smallest budget that stays near the full cache", tune_command},
+    {"tune", "find the best cache in given megabytes, or the smallest budget that will do", tune_command},
     {"report", "results of eval as one page, with figures", report_command},
     {"analyze", "what heads hold after their evictions", analyze_command},
     {"select", "apply a policy to keys, values and queries from a file", select_command},

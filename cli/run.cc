@@ -30,7 +30,10 @@ void warn(const std::string& message) { std::fprintf(stderr, "vase: warning: %s\
 
 void print_start(const RunOptions& options, const Engine& engine) {
   const bool cached = options.cache.options.positions == Positions::kCache;
-  std::fprintf(stderr, "KV memory: %s;%s seed %llu, evict-seed %llu\n", engine.memory().formula().c_str(),
+  const MemoryPlan& plan = engine.memory();
+  const std::string rows =
+      options.cache.options.auto_types ? "rows of " + row_types_name(plan.key_type, plan.value_type) + " chosen: " : "";
+  std::fprintf(stderr, "KV memory: %s%s;%s seed %llu, evict-seed %llu\n", rows.c_str(), plan.formula().c_str(),
                cached ? " positions of the cache;" : "",
                static_cast<unsigned long long>(options.session.sampling.seed),
                static_cast<unsigned long long>(options.session.evict_seed));
@@ -175,6 +178,12 @@ class Generation {
   RunTimes times_;
 };
 
+// Of prompt and answer, in tokens; within what the engine takes.
+int longest_text(size_t prompt, int answer) {
+  constexpr size_t kMost = 1 << 24;
+  return static_cast<int>(std::min(kMost, prompt + static_cast<size_t>(answer)));
+}
+
 int exit_code(Finish finish) {
   if (finish == Finish::kNonFinite) {
     throw Error(ErrorCode::kNonFinite, "the model gave NaN or infinite logits; the file may be damaged");
@@ -194,9 +203,11 @@ int run_command(const Arguments& arguments) {
 
   const Clock::time_point start = Clock::now();
   const std::shared_ptr<const Model> model = Model::load(options->model);
+  options->preset.check(model->shape());
   const std::vector<int32_t> tokens = eval::prompt_tokens(*model, options->system, options->raw, prompt);
   CacheOptions cache = options->cache.options;
   if (cache.prefill == Prefill::kDense) cache.max_prompt = static_cast<int>(tokens.size());
+  cache.expected_tokens = longest_text(tokens.size(), options->session.max_tokens);
   Engine engine(model, options->policy, cache, options->engine);
   const double load_s = seconds_since(start);
 

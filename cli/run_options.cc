@@ -120,6 +120,7 @@ std::optional<RunOptions> RunOptions::parse(const Arguments& arguments) {
   o.cache.add_memory(app);
   o.cache.add_policy(app);
   o.cache.add_timing(app);
+  o.preset.add(app);
   app.footer(
       "The authors' own code, for comparison:\n"
       "  --trigger parity --prefill dense --policy 'vase-attnv score=attention:divisor=fixed order=score'");
@@ -135,6 +136,8 @@ std::optional<RunOptions> RunOptions::parse(const Arguments& arguments) {
   check_utf8("--system", o.system);
   check_stops(o.session.stops);
   refuse_same_files(o);
+  o.preset.read(app, o.cache);
+  o.cache.check_auto(o.cache.options.budget_mib > 0);
   o.policy = o.cache.parse_policy();
   if (!o.policy.evicts()) o.cache.refuse_idle(app, o.policy.reads());
   o.engine.log_evictions = !o.eviction_log.empty();

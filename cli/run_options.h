@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "flags.h"
+#include "preset_flag.h"
 #include "vase/options.h"
 
 namespace vase::cli {
@@ -16,6 +17,7 @@ struct RunOptions {
   std::string file;                   // or from here; else from standard input
   bool raw = false, json = false;
   CacheFlags cache;
+  PresetFlag preset;
   Policy policy;
   EngineOptions engine;
   SessionOptions session;  // its seeds are set by resolve_seeds()

@@ -1,37 +1,18 @@
-// `vase tune`: the smallest budget at which a policy stays near its full cache, on texts of the user's.
+// `vase tune`: on texts of the user's, the best cache in given megabytes, or the smallest budget at which a
+// policy stays near its full cache.
 #include <algorithm>
 
 #include "commands.h"
 #include "interrupt.h"
 #include "json_output.h"
 #include "output.h"
+#include "tune_bytes_output.h"
 #include "tune_run.h"
 
 namespace vase::cli {
 namespace {
 
 using nlohmann::json;
-
-void add_flags(CLI::App& app, TuneOptions& o) {
-  add_path(app, "--model", o.model, "GGUF file");
-  app.get_option("--model")->required();
-  o.texts.add(app);
-  add_call(
-      app, "--target-kl",
-      [&o](const std::string& text) { o.target = parse_number("--target-kl", text, 1e-6, 100); },
-      "mean KL from the full cache that is near enough, in nats (0.05)");
-  add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase-attnv)");
-  o.cache.add_slots(app);
-  o.cache.add_timing(app);
-  add_integer(app, "--step", o.step, 1, 1 << 20,
-              "look at multiples of this alone (16; the buffer with --trigger parity)");
-  add_integer(app, "--seeds", o.seeds, 1, 1000, "eviction seeds for every budget (1)");
-  add_integer(app, "--evict-seed", o.first_seed, 0, 1 << 30, "the first of them (0)");
-  add_integer(app, "--chunk", o.kl.chunk, 1, 4096,
-              "tokens fed at a time (64); changes the time and nothing else");
-  add_integer(app, "--threads", o.kl.threads, 1, 256, "one per physical core when absent");
-  app.add_flag("--json", o.json, "print JSON");
-}
 
 std::string advice(const Tuned& tuned, double target) {
   const char* name = tuned.name.c_str();
@@ -83,17 +64,8 @@ json summary(const TuneRun& run, double target, bool complete) {
           {"build", build_id()}};
 }
 
-}  // namespace
-
-int tune_command(const Arguments& arguments) {
-  TuneOptions o;
-  CLI::App app("The smallest budget at which a policy stays near its full cache, on texts of yours.", "tune");
-  add_flags(app, o);
-  if (!parse(app, arguments)) return kExitOk;
-  if (o.policies.empty()) o.policies = {o.cache.policy};
-  o.texts.refuse_twice();
-  watch_interrupts();
-  TuneRun run(o, Model::load(o.model));
+int search(const TuneOptions& o, std::shared_ptr<const Model> model) {
+  TuneRun run(o, std::move(model));
   defer_interrupts();
   const bool complete = run.run();
   o.json ? print_json(summary(run, o.target, complete), 2) : write_output(report(run, o.target, complete));
@@ -101,6 +73,24 @@ int tune_command(const Arguments& arguments) {
   const bool found =
       std::ranges::all_of(run.tuned(), [](const Tuned& tuned) { return tuned.budget.has_value(); });
   return found ? kExitOk : kExitFailure;
+}
+
+int compare(const TuneOptions& o, std::shared_ptr<const Model> model) {
+  BytesOutput output(o);
+  BytesRun run(o, std::move(model));
+  defer_interrupts();
+  const bool complete = run.run();
+  output.write(run, complete);
+  return complete ? kExitOk : kExitInterrupted;
+}
+
+}  // namespace
+
+int tune_command(const Arguments& arguments) {
+  const std::optional<TuneOptions> o = TuneOptions::parse(arguments);
+  if (!o) return kExitOk;
+  watch_interrupts();
+  return o->budget_mib > 0 ? compare(*o, Model::load(o->model)) : search(*o, Model::load(o->model));
 }
 
 }  // namespace vase::cli

@@ -1,4 +1,4 @@
-// The measurements of `vase tune`.
+// The measurements of `vase tune --target-kl`.
 #pragma once
 
 #include <memory>
@@ -8,21 +8,9 @@
 
 #include "eval/kl_report.h"
 #include "eval/tune.h"
-#include "text_flags.h"
+#include "tune_options.h"
 
 namespace vase::cli {
-
-struct TuneOptions {
-  std::string model;
-  TextFlags texts;
-  std::vector<std::string> policies;
-  double target = 0.05;  // nats
-  int step = 0;          // 0: 16, or the buffer under the parity trigger, which needs multiples of it
-  int seeds = 1, first_seed = 0;
-  bool json = false;
-  CacheFlags cache;
-  eval::KlOptions kl;
-};
 
 // A policy, the budgets at which it drops something in some text, and what came out.
 struct Tuned {

@@ -16,9 +16,13 @@ double log_sum_exp(std::span<const float> logits) {
 }
 
 // The first position at which a run may differ from the full cache; `positions` when there is none.
-size_t first_different(const Policy& policy, const CacheOptions& cache, const Counters& counters, const Text& text) {
+size_t first_different(const KlCell& cell, const MemoryPlan& plan, const Counters& counters, const Text& text) {
   const size_t positions = text.tokens.size();
-  if (policy.evicts()) return counters.evictions > 0 ? counters.first_eviction : positions;
+  const Policy& policy = cell.policy;
+  const CacheOptions& cache = cell.cache;
+  if (cell.count_from) return std::min(positions, static_cast<size_t>(*cell.count_from));
+  if (policy.evicts() && counters.evictions > 0) return counters.first_eviction;
+  if (policy.evicts()) return plan.recent > 0 ? std::min<size_t>(positions, plan.recent) : positions;
   if (policy.reads()) return std::min<size_t>(positions, std::max(text.prompt_tokens, cache.budget));
   return 0;
 }
@@ -48,6 +52,17 @@ EngineOptions engine_for(const KlOptions& options) {
   return {.threads = options.threads, .chunk = options.chunk, .logit_rows = options.chunk};
 }
 
+BoughtCache buy_cache(const ModelShape& shape, const Policy& policy, CacheOptions cache, double mib,
+                      const std::vector<Text>& texts, const KlOptions& options) {
+  cache.budget_mib = mib;
+  for (const Text& text : texts) {
+    cache.expected_tokens = std::max(cache.expected_tokens, static_cast<int>(text.tokens.size()));
+    cache.max_prompt = std::max({1, cache.max_prompt, text.prompt_tokens});
+  }
+  const MemoryPlan plan = plan_memory(shape, policy, cache, {.threads = options.threads});
+  return {decided(cache, policy, plan), plan};
+}
+
 FullCache::FullCache(std::shared_ptr<const Model> model, const Text& text, const KlOptions& options)
     : model_(std::move(model)), text_(text), vocabulary_(model_->shape().vocabulary) {
   log_p_.resize(text.tokens.size() * vocabulary_);
@@ -62,8 +77,8 @@ FullCache::FullCache(std::shared_ptr<const Model> model, const Text& text, const
   });
 }
 
-KlText FullCache::run(const Policy& policy, const CacheOptions& cache, uint64_t seed, const KlOptions& options) const {
-  Engine engine(model_, policy, cache_for(policy, cache, text_), engine_for(options));
+KlText FullCache::run(const KlCell& cell, const KlOptions& options) const {
+  Engine engine(model_, cell.policy, cache_for(cell.policy, cell.cache, text_), engine_for(options));
   struct Row {
     float kl = 0;
     bool same_top = false;
@@ -71,7 +86,7 @@ KlText FullCache::run(const Policy& policy, const CacheOptions& cache, uint64_t 
   };
   std::vector<Row> rows;
   SessionOptions session;
-  session.evict_seed = seed;
+  session.evict_seed = cell.seed;
   const Counters counters =
       engine.force(text_.tokens, text_.prompt_tokens, session, [&](int64_t position, std::span<const float> logits) {
         const std::span<const float> log_p(log_p_.data() + static_cast<size_t>(position) * vocabulary_, vocabulary_);
@@ -87,7 +102,7 @@ KlText FullCache::run(const Policy& policy, const CacheOptions& cache, uint64_t 
              .tokens = static_cast<int>(text_.tokens.size()),
              .prompt_tokens = text_.prompt_tokens,
              .first_eviction = counters.first_eviction};
-  const size_t first = first_different(policy, cache, counters, text_);
+  const size_t first = first_different(cell, engine.memory(), counters, text_);
   for (size_t i = first; i < rows.size(); ++i) {
     out.kl.push_back(rows[i].kl);
     out.same_top += rows[i].same_top;
@@ -100,12 +115,12 @@ KlText FullCache::run(const Policy& policy, const CacheOptions& cache, uint64_t 
 }
 
 KlText FullCache::compare(const KlCell& cell, const KlOptions& options) const {
-  return run(cell.policy, cell.cache, cell.seed, options);
+  return run(cell, options);
 }
 
 KlText FullCache::compare_with_itself(int chunk, RowType type, KlOptions options) const {
   options.chunk = chunk;
-  return run(Policy(), {.key_type = type, .value_type = type}, 0, options);
+  return run({Policy(), "full", {.key_type = type, .value_type = type}}, options);
 }
 
 }  // namespace vase::eval

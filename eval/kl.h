@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,11 @@ struct KlCell {
   std::string name;      // as the user wrote it
   CacheOptions cache;    // its budget is this cell's; max_prompt is set here
   uint64_t seed = 0;     // of the evictions
+  std::optional<int64_t> count_from = {};  // count all positions from this one on; else what KlText says
 };
 
-// One text in one cell. Only positions whose token came after the first eviction count; with a policy that reads, those
-// behind the prompt at which more than M tokens are held.
+// One text in one cell. Only positions whose token came after the first eviction count; without one, those after the
+// first row was quantised; with a policy that reads, those behind the prompt at which more than M tokens are held.
 struct KlText {
   std::string text;                // its name
   int tokens = 0, prompt_tokens = 0;
@@ -43,6 +45,17 @@ struct KlOptions {
 CacheOptions cache_for(const Policy& policy, CacheOptions cache, const Text& text);
 EngineOptions engine_for(const KlOptions& options);
 
+// A cache whose M, and whose types if they are left open, megabytes have bought.
+struct BoughtCache {
+  CacheOptions cache;  // without the megabytes
+  MemoryPlan plan;
+};
+// One for all texts: the longest decides, and the longest prompt with dense prefill. The plan is that of one sequence
+// with the default chunk, as in `vase run`, so the same megabytes buy the same there. Throws Error(kUsage) as
+// plan_memory().
+BoughtCache buy_cache(const ModelShape& shape, const Policy& policy, CacheOptions cache, double mib,
+                      const std::vector<Text>& texts, const KlOptions& options);
+
 // The full cache's own distributions over one text: what every cell is compared with. Holds 4 B x vocabulary x tokens.
 class FullCache {
  public:
@@ -57,7 +70,7 @@ class FullCache {
   KlText compare_with_itself(int chunk, RowType type, KlOptions options) const;
 
  private:
-  KlText run(const Policy& policy, const CacheOptions& cache, uint64_t seed, const KlOptions& options) const;
+  KlText run(const KlCell& cell, const KlOptions& options) const;
 
   std::shared_ptr<const Model> model_;
   const Text& text_;

@@ -40,6 +40,19 @@ nlohmann::json error_json(double error, int texts) {
   return texts < 2 ? nlohmann::json(nullptr) : nlohmann::json(error);
 }
 
+void add_bytes(nlohmann::json& json, const KlRow& row) {
+  if (row.kv_type.empty()) return;
+  json["kv_type"] = row.kv_type;
+  json["kv_bytes"] = row.bytes;
+}
+
+// "230", or where megabytes have bought it "230 (q4_0, 7.98 MiB)".
+std::string budget_text(const KlRow& row) {
+  const std::string budget = std::to_string(row.budget);
+  if (row.kv_type.empty()) return budget;
+  return budget + " (" + row.kv_type + ", " + number_text("%.2f", static_cast<double>(row.bytes) / 1048576) + " MiB)";
+}
+
 std::string table_row(const std::string& name, const std::string& budget, const KlSummary& s,
                       const char* mark) {
   if (s.positions == 0) return "| " + name + " | " + budget + " | never evicted | | | | | | 0 |\n";
@@ -98,11 +111,18 @@ KlSummary summarise(const KlRow& row) {
   return s;
 }
 
+std::map<std::string, double> text_means(const KlRow& row) {
+  std::map<std::string, double> means;
+  for (const auto& [name, sums] : by_text(row)) means[name] = sums.kl / static_cast<double>(sums.positions);
+  return means;
+}
+
 nlohmann::json text_json(const KlRow& row, const KlText& text, uint64_t seed) {
   std::vector<double> kl(text.kl.begin(), text.kl.end());
   const double positions = std::max<double>(1, static_cast<double>(kl.size()));
   const double predicted = std::max(1, text.predicted);
-  return {{"policy", row.name},
+  nlohmann::json json = {
+          {"policy", row.name},
           {"budget", row.budget},
           {"evict_seed", seed},
           {"text", text.text},
@@ -117,11 +137,14 @@ nlohmann::json text_json(const KlRow& row, const KlText& text, uint64_t seed) {
           {"same_top", text.same_top / positions},
           {"nll", text.nll / predicted},
           {"nll_full", text.full_nll / predicted}};
+  add_bytes(json, row);
+  return json;
 }
 
 nlohmann::json summary_json(const KlRow& row) {
   const KlSummary s = summarise(row);
-  return {{"policy", row.name},
+  nlohmann::json json = {
+          {"policy", row.name},
           {"budget", row.budget},
           {"texts", s.texts},
           {"positions", s.positions},
@@ -135,6 +158,8 @@ nlohmann::json summary_json(const KlRow& row) {
           {"perplexity", s.perplexity},
           {"perplexity_error", error_json(s.perplexity_error, s.texts)},
           {"perplexity_full", s.full_perplexity}};
+  add_bytes(json, row);
+  return json;
 }
 
 std::string kl_table(const std::vector<KlRow>& rows, const std::vector<KlRow>& floors) {
@@ -150,12 +175,12 @@ std::string kl_table(const std::vector<KlRow>& rows, const std::vector<KlRow>& f
     const bool mark = s.positions > 0 && s.kl <= floor;
     below |= mark;
     alone |= s.texts == 1;
-    text += table_row(row.name, std::to_string(row.budget), s, mark ? " (*)" : "");
+    text += table_row(row.name, budget_text(row), s, mark ? " (*)" : "");
   }
   text +=
       "\nKL of the policy's next-token distribution from the full cache's, at the positions after the first "
-      "eviction, or behind "
-      "the prompt from the first that reads less than all. "
+      "eviction, without one "
+      "after the first row that was quantised, or behind the prompt from the first that reads less than all. "
       "Noise floor: " +
       number_text("%.4f", floor) + "; differences below it mean nothing.\n";
   if (alone) text += "± ?: one text has no standard error; give several.\n";

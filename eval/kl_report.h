@@ -1,6 +1,8 @@
 // The numbers of `vase eval kl` as a table for people and as JSON lines for programs.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -14,6 +16,8 @@ struct KlRow {
   std::string name;           // the policy, as the user wrote it
   int budget = 0;             // M; 0 for a row of the full cache
   std::vector<KlText> texts;  // every text once per seed
+  std::string kv_type = {};   // of its rows, as --kv-type takes them; empty: not told apart in this table
+  uint64_t bytes = 0;         // of one sequence's cache, scratch included; with a kv_type
 };
 
 // Rows of the full cache against itself, without texts: with another chunk size, and with f32 rows.
@@ -36,6 +40,9 @@ struct KlSummary {
 };
 
 KlSummary summarise(const KlRow& row);
+
+// Each text's own mean in nats, seeds pooled; texts without counted positions are left out.
+std::map<std::string, double> text_means(const KlRow& row);
 
 // One line for each text and seed, without the build and model, which the caller adds.
 nlohmann::json text_json(const KlRow& row, const KlText& text, uint64_t seed);

@@ -125,7 +125,8 @@ RowType row_type(const char* name, const std::string& value) {
 
 std::shared_ptr<PythonEngine> new_engine(std::shared_ptr<Model> model, const Policy& policy, int budget, double budget_mib,
                                          int buffer, int period, const std::string& key_type,
-                                         const std::string& value_type, const std::string& prefill, int max_prompt,
+                                         const std::string& value_type, bool auto_types, int expected_tokens,
+                                         const std::string& prefill, int max_prompt,
                                          const std::string& trigger, const std::string& positions,
                                          const std::string& layer_budgets, float pyramid_beta, bool stagger, int context,
                                          int sequences, int threads, int chunk, int logit_rows, const std::string& path,
@@ -137,6 +138,8 @@ std::shared_ptr<PythonEngine> new_engine(std::shared_ptr<Model> model, const Pol
       .period = period,
       .key_type = row_type("key_type", key_type),
       .value_type = row_type("value_type", value_type),
+      .auto_types = auto_types,
+      .expected_tokens = expected_tokens,
       .prefill = choice<Prefill>("prefill", prefill, {{"evicting", Prefill::kEvicting}, {"dense", Prefill::kDense}}),
       .max_prompt = max_prompt,
       .trigger = choice<Trigger>("trigger", trigger, {{"general", Trigger::kGeneral}, {"parity", Trigger::kParity}}),
@@ -221,6 +224,8 @@ void bind_plain_results(nb::module_& module) {
       .def_ro("buffer", &MemoryPlan::buffer, "R, slots")
       .def_ro("period", &MemoryPlan::period, "tokens from one eviction to the next")
       .def_ro("capacity", &MemoryPlan::capacity, "slots that exist per layer, KV head and sequence")
+      .def_prop_ro("key_type", [](const MemoryPlan& m) { return row_type_name(m.key_type); }, "chosen, with auto_types")
+      .def_prop_ro("value_type", [](const MemoryPlan& m) { return row_type_name(m.value_type); })
       .def_ro("read", &MemoryPlan::read, "tokens read per step by a policy that reads a part; 0: all")
       .def_prop_ro("bytes", &MemoryPlan::bytes)
       .def_prop_ro("formula", &MemoryPlan::formula)
@@ -255,7 +260,8 @@ void bind_engine_class(nb::module_& module) {
   nb::class_<PythonEngine>(module, "_Engine")
       .def(nb::new_(&new_engine), nb::arg("model"), nb::arg("policy"), nb::kw_only(), nb::arg("budget") = cache.budget,
            nb::arg("budget_mib") = cache.budget_mib, nb::arg("buffer") = cache.buffer, nb::arg("period") = cache.period,
-           nb::arg("key_type") = "f16", nb::arg("value_type") = "f16", nb::arg("prefill") = "evicting",
+           nb::arg("key_type") = "f16", nb::arg("value_type") = "f16", nb::arg("auto_types") = cache.auto_types,
+           nb::arg("expected_tokens") = cache.expected_tokens, nb::arg("prefill") = "evicting",
            nb::arg("max_prompt") = cache.max_prompt, nb::arg("trigger") = "general", nb::arg("positions") = "text",
            nb::arg("layer_budgets") = "uniform", nb::arg("pyramid_beta") = cache.pyramid_beta,
            nb::arg("stagger") = cache.stagger, nb::arg("context") = cache.context, nb::arg("sequences") = engine.sequences, nb::arg("threads") = engine.threads,

@@ -54,7 +54,7 @@ Rig::Rig(std::shared_ptr<const model::Weights> weights, const Policy& policy, co
       forward_(weights_, forward_options(plan_, engine, reach)),
       pool_(normals(plan_.cache.head_dim * kPoolRows, 1)),
       sequences_(engine.sequences) {
-  if (is_quantised(cache.key_type)) cache_.set_key_offsets(model::key_offsets(*weights_, rope_.view()));
+  if (is_quantised(plan_.cache.key_type)) cache_.set_key_offsets(model::key_offsets(*weights_, rope_.view()));
 }
 
 void Rig::start() {

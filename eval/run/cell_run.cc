@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "eval/number_text.h"
 #include "eval/run/hash.h"
 #include "eval/run/prompt.h"
 #include "vase/error.h"
@@ -10,6 +11,7 @@
 namespace vase::eval {
 namespace {
 
+constexpr int kMostPositions = 1 << 24;
 constexpr auto kTick = std::chrono::milliseconds(100);
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -49,13 +51,38 @@ Prompts::Prompts(const Model& model, const RunPlan& plan, const GenerationOption
 
 CacheOptions cell_cache(const Cell& cell, const GenerationOptions& options, int longest_prompt) {
   CacheOptions cache = options.cache;
+  cache.auto_types = false;
   if (cell.budget > 0) cache.budget = cell.budget;
+  if (cell.bought) {
+    cache.key_type = cell.bought->key_type;
+    cache.value_type = cell.bought->value_type;
+  }
   if (cache.prefill == Prefill::kDense) cache.max_prompt = longest_prompt;
   if (!cell.policy.evicts()) {
     const int needed = longest_prompt + options.session.max_tokens;
     cache.context = cache.context > 0 ? std::min(cache.context, needed) : needed;
   }
   return cache;
+}
+
+void buy_budgets(RunPlan& plan, const GenerationOptions& options, const ModelShape& shape, int longest_prompt) {
+  std::map<std::pair<std::string, int>, double> taken;
+  for (Cell& cell : plan.cells) {
+    if (!cell.bought) continue;
+    CacheOptions cache = options.cache;
+    cache.budget_mib = cell.bought->mib;
+    cache.expected_tokens = std::min(kMostPositions, longest_prompt + options.session.max_tokens);
+    if (cache.prefill == Prefill::kDense) cache.max_prompt = longest_prompt;
+    const MemoryPlan bought = plan_memory(shape, cell.policy, cache, options.engine);
+    cell.budget = bought.budget;
+    cell.bought->key_type = bought.key_type;
+    cell.bought->value_type = bought.value_type;
+    const auto [other, fresh] = taken.insert({{cell.name, cell.budget}, cell.bought->mib});
+    if (fresh) continue;
+    throw Error(ErrorCode::kUsage, number_text("%g", cell.bought->mib) + " and " + number_text("%g", other->second) +
+                                       " MiB buy '" + cell.name + "' the same " + std::to_string(cell.budget) +
+                                       " tokens, which results could not tell apart; give sizes further apart");
+  }
 }
 
 CellRun::CellRun(std::shared_ptr<const Model> model, const Cell& cell, const GenerationOptions& options,

@@ -44,6 +44,10 @@ class Prompts {
 // never evicts has room for the longest prompt and max_tokens, or for the context if that is less.
 CacheOptions cell_cache(const Cell& cell, const GenerationOptions& options, int longest_prompt);
 
+// Sets M and the types of every cell that has megabytes, for the longest text that its plan can make. Throws
+// Error(kUsage) for too few megabytes, and when they buy one policy the same budget twice.
+void buy_budgets(RunPlan& plan, const GenerationOptions& options, const ModelShape& shape, int longest_prompt);
+
 class CellRun {
  public:
   // Throws Error as Engine does. Everything must outlive the object.

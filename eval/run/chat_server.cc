@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "eval/json_text.h"
+#include "eval/run/cache_json.h"
 #include "vase/error.h"
 
 namespace vase::eval {

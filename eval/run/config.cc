@@ -1,10 +1,6 @@
 #include "eval/run/config.h"
 
-#include <charconv>
-#include <fstream>
-#include <iterator>
-#include <string_view>
-
+#include "eval/run/cache_json.h"
 #include "eval/run/hash.h"
 
 namespace vase::eval {
@@ -26,48 +22,17 @@ json task_json(const Task& task) {
           {"instruction", task.instruction}};
 }
 
-// The file of a part that was made for the model: its path stands in the policy's text, and what it holds
-// counts. The parser has read it, so it is there.
-json files_json(std::string_view policy) {
-  json files = json::object();
-  for (const std::string_view key : {"gates=", "stats="}) {
-    const size_t at = policy.find(key);
-    if (at == std::string_view::npos) continue;
-    std::string_view path = policy.substr(at + key.size());
-    path = path.substr(0, path.find_first_of(", "));
-    std::ifstream in(std::string(path), std::ios::binary);
-    const std::string content{std::istreambuf_iterator<char>(in), {}};
-    files[std::string(key.substr(0, key.size() - 1))] = hex_digits(hash_text(content));
-  }
-  return files;
-}
-
 json cell_json(const Cell& cell) {
   json one = {{"policy", cell.name}, {"parts", cell.policy.text()}, {"budget", cell.budget}};
-  if (const json files = files_json(cell.policy.text()); !files.empty()) one["files"] = files;
+  if (cell.bought) {
+    one["budget_mib"] = cell.bought->mib;
+    one["kv_type"] = row_types_name(cell.bought->key_type, cell.bought->value_type);
+  }
+  if (const json files = policy_files_json(cell.policy.text()); !files.empty()) one["files"] = files;
   return one;
 }
 
-const char* name_of(Trigger trigger) { return trigger == Trigger::kParity ? "parity" : "general"; }
-const char* name_of(Prefill prefill) { return prefill == Prefill::kDense ? "dense" : "evict"; }
-const char* name_of(Positions positions) { return positions == Positions::kCache ? "cache" : "text"; }
-const char* name_of(LayerBudgets layers) { return layers == LayerBudgets::kPyramid ? "pyramid" : "uniform"; }
 const char* name_of(AttentionPath path) { return path == AttentionPath::kReference ? "reference" : "fused"; }
-
-json cache_json(const CacheOptions& c) {
-  return {{"buffer", c.buffer},
-          {"period", c.period},
-          {"key_type", row_type_name(c.key_type)},
-          {"value_type", row_type_name(c.value_type)},
-          {"prefill", name_of(c.prefill)},
-          {"trigger", name_of(c.trigger)},
-          {"positions", name_of(c.positions)},
-          {"layers", name_of(c.layer_budgets)},
-          {"pyramid_beta",
-           c.layer_budgets == LayerBudgets::kPyramid ? json(shortest(c.pyramid_beta)) : json(nullptr)},
-          {"stagger", c.stagger},
-          {"context", c.context}};
-}
 
 json sampling_json(const SamplingOptions& s) {
   return {{"temperature", shortest(s.temperature)},
@@ -88,14 +53,6 @@ json plan_json(const RunPlan& plan) {
 
 }  // namespace
 
-double shortest(float value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  double same = 0;
-  std::from_chars(text, end, same);
-  return same;
-}
-
 json config_json(const Generator& generator, const RunPlan& plan, const GenerationOptions& options,
                  const std::string& grader, const std::vector<std::string>& command) {
   json config = plan_json(plan);
@@ -112,6 +69,7 @@ json config_json(const Generator& generator, const RunPlan& plan, const Generati
                  {"grader", grader}});
   if (generator.server.empty()) {
     config["cache"] = cache_json(options.cache);
+    config["cache"]["context"] = options.cache.context;
     config["path"] = name_of(options.engine.path);
   }
   return {{"hash", hex_digits(hash_text(dumped(config)))},

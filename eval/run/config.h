@@ -28,9 +28,6 @@ struct Generator {
   std::string build;   // version of the program
 };
 
-// The number with the fewest digits that is this float: 0.6 and not 0.6000000238418579.
-double shortest(float value);
-
 // {"hash": 16 hex digits over "config", "config": {...}, "items": generations of all shards, "command":
 // [...]} grader: its name, and version where it has one. command: the arguments that the run was begun with;
 // for people, not part of the hash.

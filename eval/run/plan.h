@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,13 @@ struct Cell {
   std::string name;  // the policy, as the user wrote it
   Policy policy;
   int budget = 0;  // M; 0 for a policy that keeps and reads everything, and for a server
+
+  // With megabytes in place of M: what they are, and what they buy, which is set when the prompts are known.
+  struct Bought {
+    double mib = 0;
+    RowType key_type = RowType::kF16, value_type = RowType::kF16;
+  };
+  std::optional<Bought> bought = {};
 };
 
 // A task and where it is from.

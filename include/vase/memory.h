@@ -22,6 +22,8 @@ struct VASE_API MemoryPlan {
   int buffer = 0;           // R, slots
   int period = 0;           // tokens from one eviction to the next
   int capacity = 0;         // slots that exist per layer, KV head and sequence; exactly the mean, when layers differ
+  RowType key_type = RowType::kF16;    // of the rows that are not among the newest; chosen, with auto_types
+  RowType value_type = RowType::kF16;
   int key_row = 0;          // bytes
   int value_row = 0;        // bytes
   int recent = 0;           // of these slots, those whose rows are not quantised yet; 0 without quantised types
@@ -61,5 +63,9 @@ VASE_API int smallest_budget(const ModelShape& shape, const Policy& policy, cons
 // Solves budget_mib for M when it is set. Throws Error(kUsage) naming the smallest budget that works.
 VASE_API MemoryPlan plan_memory(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
                                 const EngineOptions& engine);
+
+// The options with what their megabytes decide written out: both types, and M, or the context for a policy that never
+// evicts. plan: plan_memory() of the same arguments. A cache of these options is the same cache.
+VASE_API CacheOptions decided(const CacheOptions& cache, const Policy& policy, const MemoryPlan& plan);
 
 }  // namespace vase

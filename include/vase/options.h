@@ -41,6 +41,11 @@ struct CacheOptions {
   int period = 0;                // tokens from one eviction to the next; 0 = R. A head holds up to M + period slots
   RowType key_type = RowType::kF16;
   RowType value_type = RowType::kF16;
+  bool auto_types = false;       // budget_mib decides on both types as well as on M, and must be set: the most precise
+                                 // of f16; q8_0; q8_0 keys with q4_0 values; q4_0, with which the longest text fits
+                                 // without an eviction, else the types with which most of it does. MemoryPlan tells
+                                 // what came out
+  int expected_tokens = 0;       // with auto_types: the longest text that will come (tokens); 0 = context
   Prefill prefill = Prefill::kEvicting;
   int max_prompt = 0;            // with kDense: longest prompt (tokens); ignored otherwise
   Trigger trigger = Trigger::kGeneral;

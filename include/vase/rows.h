@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "vase/export.h"
@@ -20,6 +21,8 @@ constexpr bool is_quantised(RowType type) { return type == RowType::kQ8_0 || typ
 
 // "f32", "f16", "bf16", "q8_0" or "q4_0".
 VASE_API std::string_view row_type_name(RowType type);
+// Of keys and values: "f16", or "q8_0,q4_0" where they differ.
+VASE_API std::string row_types_name(RowType key, RowType value);
 
 // Elements that share a scale; head_dim must be a multiple of it. 1 for types without.
 constexpr int row_block(RowType type) { return is_quantised(type) ? 32 : 1; }

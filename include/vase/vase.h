@@ -210,6 +210,10 @@ typedef struct vase_cache_options {
   float pyramid_beta;  /* 20: the last layer keeps (M - R) / beta beside its buffer */
   int32_t stagger;     /* 0 or 1; 1: from the second eviction of a sequence on, layers evict at different steps, so that none
                         * stalls. Only with the general trigger, equal budgets, share=head and a period of at least R */
+  int32_t auto_types;  /* 0 or 1; 1: budget_mib, which must be set, decides on key_type and value_type as well as on M:
+                        * the most precise of f16; q8_0; q8_0 keys with q4_0 values; q4_0, with which the longest text
+                        * fits without an eviction, else the types with which most of it does. 0 */
+  int32_t expected_tokens; /* with auto_types: the longest text that will come (tokens); 0 = context */
 } vase_cache_options;
 
 /* Performance and diagnosis. */
@@ -263,6 +267,7 @@ typedef struct vase_memory_plan {
   int32_t recent;                         /* newest slots whose rows are not quantised yet; 0 without quantised types */
   int32_t recent_key_row, recent_value_row;  /* bytes of such a row */
   uint64_t unused;                        /* bytes at the ends of strips that no slot uses */
+  int32_t key_type, value_type;           /* VASE_ROWS_...; chosen, with auto_types */
 } vase_memory_plan;
 
 /* What a cache for the model file at `path` would cost; reads its header alone. Options may be NULL: the defaults. */

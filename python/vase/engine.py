@@ -8,8 +8,9 @@ class Engine:
 
     KV memory and what is kept in it: budget = 1024 (M: slots per layer and KV head, the buffer included), budget_mib = 0
     (above 0: solve M from this many MiB), buffer = 64 (R: newest tokens that always stay), period = 0 (tokens between
-    evictions; 0: R), key_type and value_type = "f16", "f32", "bf16", "q8_0" or "q4_0", prefill = "evicting" or "dense" (then
-    max_prompt, tokens), trigger = "general" or "parity", positions = "text" or "cache", layer_budgets = "uniform" or
+    evictions; 0: R), key_type and value_type = "f16", "f32", "bf16", "q8_0" or "q4_0", auto_types = False (True:
+    budget_mib decides on both types too, the most precise with which a text of expected_tokens fits without an eviction;
+    memory.key_type and memory.value_type tell), prefill = "evicting" or "dense" (then max_prompt, tokens), trigger = "general" or "parity", positions = "text" or "cache", layer_budgets = "uniform" or
     "pyramid" (M falls from the first layer to the last, which keeps (M - R) / pyramid_beta beside its buffer;
     pyramid_beta = 20), stagger = True (layers evict at different steps, so that none stalls), context = 0 (positions
     that a text may reach).

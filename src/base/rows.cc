@@ -29,6 +29,11 @@ std::string_view row_type_name(RowType type) {
   return "unknown";
 }
 
+std::string row_types_name(RowType key, RowType value) {
+  const std::string name(row_type_name(key));
+  return key == value ? name : name + "," + std::string(row_type_name(value));
+}
+
 void read_row(const RowsView& view, size_t i, float* out) {
   const auto* row = static_cast<const std::byte*>(view.row(i));
   switch (view.type) {

@@ -22,6 +22,8 @@ vase_cache_options cache_defaults() {
   o.layer_budgets = static_cast<int32_t>(d.layer_budgets);
   o.pyramid_beta = d.pyramid_beta;
   o.stagger = d.stagger;
+  o.auto_types = d.auto_types;
+  o.expected_tokens = d.expected_tokens;
   return o;
 }
 
@@ -75,6 +77,8 @@ CacheOptions cache_options(const vase_cache_options* given) {
           .period = o.period,
           .key_type = checked_enum<RowType>(o.key_type, VASE_ROWS_Q4_0, "key_type"),
           .value_type = checked_enum<RowType>(o.value_type, VASE_ROWS_Q4_0, "value_type"),
+          .auto_types = o.auto_types != 0,
+          .expected_tokens = o.expected_tokens,
           .prefill = checked_enum<Prefill>(o.prefill, VASE_PREFILL_DENSE, "prefill"),
           .max_prompt = o.max_prompt,
           .trigger = checked_enum<Trigger>(o.trigger, VASE_TRIGGER_PARITY, "trigger"),
@@ -136,7 +140,9 @@ vase_memory_plan memory_plan(const MemoryPlan& plan) {
           .recent = plan.recent,
           .recent_key_row = plan.recent_key_row,
           .recent_value_row = plan.recent_value_row,
-          .unused = plan.unused};
+          .unused = plan.unused,
+          .key_type = static_cast<int32_t>(plan.key_type),
+          .value_type = static_cast<int32_t>(plan.value_type)};
 }
 
 vase_counters counters_of(const Counters& counters) {

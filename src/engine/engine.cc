@@ -93,7 +93,7 @@ Engine::Impl::Impl(std::shared_ptr<const Model> m, Policy p, const CacheOptions&
                                       .max_tokens = forward_tokens(o),
                                       .max_outputs = std::max(o.sequences, o.logit_rows)}),
       running(o.sequences) {
-  if (is_quantised(c.key_type)) cache.set_key_offsets(model::key_offsets(*model->impl().weights, rope.view()));
+  if (is_quantised(plan.cache.key_type)) cache.set_key_offsets(model::key_offsets(*model->impl().weights, rope.view()));
   spans.reserve(o.sequences);
   members.reserve(o.sequences);
   outputs.reserve(std::max(o.sequences, o.logit_rows));

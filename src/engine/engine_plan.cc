@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "base/machine.h"
 #include "engine/layer_budgets.h"
+#include "engine/row_choice.h"
 #include "policies/trigger.h"
 #include "vase/error.h"
 
@@ -28,6 +30,9 @@ std::string mib(double bytes) {
   std::snprintf(text, sizeof(text), "%.2f", bytes / 1048576);
   return text;
 }
+
+// Rounded up, so that who gives the number gets what it was said to buy.
+std::string mib_above(double bytes) { return mib(std::ceil(bytes / 10485.76) * 10485.76); }
 
 // Tokens from one eviction to the next.
 int period_of(const CacheOptions& cache) { return cache.period > 0 ? cache.period : cache.buffer; }
@@ -77,8 +82,11 @@ void check_options(const ModelShape& shape, const Policy& policy, const CacheOpt
   require_range("the prefill chunk", engine.chunk, 1, 4096);
   require_range("the number of logit rows", engine.logit_rows, 1, 4096);
   require_range("the context", cache.context, 0, kMaxContext);
+  require_range("the longest text that is expected", cache.expected_tokens, 0, kMaxContext);
   require(std::isfinite(cache.budget_mib) && cache.budget_mib >= 0,
           "the KV budget in MiB must be a positive number");
+  require(!cache.auto_types || cache.budget_mib > 0,
+          "types of rows are chosen by what a budget in MiB buys; give one, or name the types");
   check_row_type("keys", cache.key_type, shape);
   check_row_type("values", cache.value_type, shape);
   check_reading(policy, cache);
@@ -175,6 +183,8 @@ EnginePlan plan_for(const ModelShape& shape, const Policy& policy, const CacheOp
                  .buffer = buffer,
                  .period = period,
                  .capacity = capacity_for(policy, cache, budget),
+                 .key_type = cache.key_type,
+                 .value_type = cache.value_type,
                  .key_row = static_cast<int>(plan.cache.key_row()),
                  .value_row = static_cast<int>(plan.cache.value_row()),
                  .recent = plan.cache.recent,
@@ -192,24 +202,39 @@ EnginePlan plan_for(const ModelShape& shape, const Policy& policy, const CacheOp
   return plan;
 }
 
-// The largest budget whose bytes fit.
-int solve_budget(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
-                 const EngineOptions& engine, int largest) {
-  const double allowed = cache.budget_mib * 1048576;
-  const auto bytes = [&](int budget) {
-    return static_cast<double>(plan_for(shape, policy, cache, engine, budget).memory.bytes());
-  };
-  int low = smallest_budget(shape, policy, cache);
-  if (bytes(low) > allowed) {
-    const double hundredths = std::ceil(bytes(low) / 10485.76);  // rounded up, so that the number works
-    throw Error(ErrorCode::kUsage, mib(allowed) + " MiB of KV memory is too little; the smallest that works here is " +
-                                       mib(hundredths * 10485.76) + " MiB (" +
-                                       std::to_string(capacity_for(policy, cache, low)) + " slots)");
-  }
-  int high = largest;
+CacheOptions with_types(CacheOptions cache, RowTypes types) {
+  cache.key_type = types.key;
+  cache.value_type = types.value;
+  return cache;
+}
+
+// What a number of MiB buys.
+struct Purchase {
+  const ModelShape& shape;
+  const Policy& policy;
+  CacheOptions cache;
+  const EngineOptions& engine;
+  int largest;  // budget; the context, of policies that never evict
+
+  MemoryPlan plan(int budget) const { return plan_for(shape, policy, cache, engine, budget).memory; }
+  double bytes(int budget) const { return static_cast<double>(plan(budget).bytes()); }
+  bool fits(int budget) const { return bytes(budget) <= cache.budget_mib * 1048576; }
+  int smallest() const { return smallest_budget(shape, policy, cache); }
+  Purchase with(RowTypes types) const { return {shape, policy, with_types(cache, types), engine, largest}; }
+
+  std::optional<int> budget() const;
+  int64_t tokens_held() const;
+  std::string costs_by_type() const;
+  [[noreturn]] void fail_too_little() const;
+};
+
+// The largest that fits; nothing when the smallest does not.
+std::optional<int> Purchase::budget() const {
+  int low = smallest(), high = largest;
+  if (!fits(low)) return std::nullopt;
   while (low < high) {
     const int middle = low + (high - low + 1) / 2;
-    if (bytes(middle) <= allowed) {
+    if (fits(middle)) {
       low = middle;
     } else {
       high = middle - 1;
@@ -218,17 +243,62 @@ int solve_budget(const ModelShape& shape, const Policy& policy, const CacheOptio
   return cache.trigger == Trigger::kParity ? low / cache.buffer * cache.buffer : low;
 }
 
+// Tokens that a sequence holds before any layer evicts; 0 when the MiB buy nothing.
+int64_t Purchase::tokens_held() const {
+  const std::optional<int> bought = budget();
+  if (!bought || !policy.evicts()) return bought.value_or(0);
+  const MemoryPlan memory = plan(*bought);
+  return int64_t(memory.last_budget) + memory.period - 1;  // the next one makes it evict
+}
+
+// "f16 8.28 MiB, q8_0 5.11 MiB": the smallest budget with each of the types that work.
+std::string Purchase::costs_by_type() const {
+  std::string text;
+  for (const RowTypes types : usable_types(shape, policy, cache)) {
+    const double bytes = with(types).bytes(smallest());
+    text += (text.empty() ? "" : ", ") + row_types_name(types.key, types.value) + " " + mib_above(bytes) + " MiB";
+  }
+  return text;
+}
+
+void Purchase::fail_too_little() const {
+  const std::string slots = std::to_string(capacity_for(policy, cache, smallest())) + " slots";
+  std::string message = mib(cache.budget_mib * 1048576) + " MiB of KV memory is too little";
+  if (cache.auto_types) {
+    message += " for any type of rows; the smallest budget that works here (" + slots + ") takes with ";
+  } else {
+    message += "; the smallest that works here is " + mib_above(bytes(smallest())) + " MiB (" + slots + "); by type of rows: ";
+  }
+  throw Error(ErrorCode::kUsage, message + costs_by_type());
+}
+
+// The types that the MiB buy, where they are left open (engine/row_choice.h).
+CacheOptions with_chosen_types(const Purchase& purchase, int context) {
+  const CacheOptions& cache = purchase.cache;
+  if (!cache.auto_types) return cache;
+  const int64_t longest = cache.expected_tokens > 0 ? std::min(cache.expected_tokens, context) : context;
+  const std::vector<RowTypes> types = usable_types(purchase.shape, purchase.policy, cache);
+  const auto held = [&](RowTypes one) { return purchase.with(one).tokens_held(); };
+  return with_types(cache, choose_types(types, longest, held));
+}
+
 }  // namespace
 
 EnginePlan plan_engine(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
                        const EngineOptions& engine) {
-  check_options(shape, policy, cache, engine);
+  const CacheOptions open = cache.auto_types ? with_types(cache, kAutoTypes[0]) : cache;
+  check_options(shape, policy, open, engine);
   const int default_context = policy.evicts() ? kDefaultContext : std::max(1, shape.trained_context);
   const int context = cache.context > 0 ? cache.context : default_context;
-  const int largest = policy.evicts() ? kMaxBudget : context;
+  Purchase purchase{shape, policy, open, engine, policy.evicts() ? kMaxBudget : context};
+  purchase.cache = with_chosen_types(purchase, context);
   int budget = policy.evicts() ? cache.budget : context;
-  if (cache.budget_mib > 0) budget = solve_budget(shape, policy, cache, engine, largest);
-  EnginePlan plan = plan_for(shape, policy, cache, engine, budget);
+  if (cache.budget_mib > 0) {
+    const std::optional<int> bought = purchase.budget();
+    if (!bought) purchase.fail_too_little();
+    budget = *bought;
+  }
+  EnginePlan plan = plan_for(shape, policy, purchase.cache, engine, budget);
   plan.context = policy.evicts() ? context : budget;
   return plan;
 }
@@ -248,6 +318,15 @@ int smallest_budget(const ModelShape& shape, const Policy& policy, const CacheOp
 MemoryPlan plan_memory(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
                        const EngineOptions& engine) {
   return plan_engine(shape, policy, cache, engine).memory;
+}
+
+CacheOptions decided(const CacheOptions& cache, const Policy& policy, const MemoryPlan& plan) {
+  CacheOptions options = with_types(cache, {plan.key_type, plan.value_type});
+  options.auto_types = false;
+  options.budget_mib = 0;
+  if (!policy.reads()) options.budget = plan.budget;
+  if (!policy.evicts()) options.context = plan.budget;
+  return options;
 }
 
 namespace {

@@ -91,6 +91,17 @@ static void test_memory(const char* path, const vase_engine* engine) {
   CHECK(vase_plan_memory(path, policy, &cache, &options, &before, sizeof before) == VASE_OK);
   CHECK(before.first_budget == 50 && before.last_budget == 14 && before.capacity == now.capacity);
   CHECK(before.bytes - before.scratch == now.bytes - now.scratch);
+  cache.layer_budgets = VASE_LAYERS_UNIFORM;
+  CHECK(before.key_type == VASE_ROWS_F16 && cache.auto_types == 0);
+  cache.auto_types = 1;
+  CHECK_FAILS(vase_plan_memory(path, policy, &cache, &options, &before, sizeof before), VASE_USAGE, "budget in MiB");
+  cache.budget_mib = 1;
+  cache.expected_tokens = 100;
+  CHECK(vase_plan_memory(path, policy, &cache, &options, &before, sizeof before) == VASE_OK);
+  CHECK(before.key_type == VASE_ROWS_F16 && before.value_type == VASE_ROWS_F16 && before.bytes <= 1 << 20);
+  cache.expected_tokens = 100000;
+  CHECK(vase_plan_memory(path, policy, &cache, &options, &before, sizeof before) == VASE_OK);
+  CHECK(before.key_type == VASE_ROWS_Q4_0 && before.value_type == VASE_ROWS_Q4_0 && before.bytes <= 1 << 20);
   vase_policy_free(policy);
 }
 

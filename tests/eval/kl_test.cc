@@ -47,6 +47,52 @@ TEST_F(Kl, OnlyPositionsAfterTheFirstEvictionCount) {
   EXPECT_TRUE(full.compare(cell("random", 142), options_).kl.empty());   // with the last
 }
 
+TEST_F(Kl, PositionsCanBeCountedFromAGivenOne) {
+  const FullCache full(model_, text_, options_);
+  KlCell early = cell("random", 40), late = early;
+  early.count_from = 30;
+  const KlText row = full.compare(early, options_);
+  ASSERT_EQ(row.kl.size(), 150u - 30);
+  EXPECT_EQ(row.predicted, 150 - 30 - 1);
+  for (int i = 0; i < 18; ++i) EXPECT_LE(row.kl[i], 1e-6) << "before the eviction nothing differs";
+  const KlText usual = full.compare(cell("random", 40), options_);
+  EXPECT_EQ(std::vector<float>(row.kl.begin() + 18, row.kl.end()), usual.kl);
+  late.count_from = 1000;
+  EXPECT_TRUE(full.compare(late, options_).kl.empty());
+}
+
+// Rows that are quantised differ before anything is evicted: after the newest R + E.
+TEST_F(Kl, QuantisedRowsCountWithoutAnEviction) {
+  const FullCache full(model_, text_, options_);
+  KlCell quantised = cell("random", 200);
+  quantised.cache.key_type = quantised.cache.value_type = RowType::kQ4_0;
+  const KlText row = full.compare(quantised, options_);
+  EXPECT_EQ(row.first_eviction, 0);
+  ASSERT_EQ(row.kl.size(), 150u - 16);
+  EXPECT_GT(row.kl[0], 0);
+  quantised.count_from = 0;
+  const KlText all = full.compare(quantised, options_);
+  for (int i = 0; i < 16; ++i) EXPECT_LT(all.kl[i], 0.1f * row.kl[0] + 1e-4f) << i << ": rows of f16";
+}
+
+TEST_F(Kl, MegabytesBuyOneCacheForAllTexts) {
+  std::vector<Text> texts = {text_, text_};
+  texts[1].tokens = test::tiny_text(600);
+  const Policy policy = Policy::parse("random");
+  const CacheOptions open{.buffer = 8, .auto_types = true};
+  const BoughtCache enough = buy_cache(model_->shape(), policy, open, 50, texts, options_);
+  EXPECT_EQ(enough.plan.key_type, RowType::kF16);
+  EXPECT_EQ(enough.cache.budget, enough.plan.budget);
+  EXPECT_EQ(enough.cache.budget_mib, 0);
+  EXPECT_GT(enough.plan.budget, 600);
+  const MemoryPlan half = plan_memory(model_->shape(), policy, {.budget = 300, .buffer = 8}, {.threads = 1});
+  const double mib = static_cast<double>(half.bytes()) / 1048576;
+  const BoughtCache less = buy_cache(model_->shape(), policy, open, mib, texts, options_);
+  EXPECT_NE(less.plan.key_type, RowType::kF16) << "the longest text has more tokens";
+  EXPECT_LE(less.plan.bytes(), half.bytes());
+  EXPECT_EQ(buy_cache(model_->shape(), policy, open, mib, {text_}, options_).plan.budget, 300);
+}
+
 TEST_F(Kl, ADensePromptCountsFromItsOwnFirstEviction) {
   const FullCache full(model_, text_, options_);
   KlCell dense = cell("random", 40);

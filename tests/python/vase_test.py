@@ -238,10 +238,17 @@ class EngineTest(unittest.TestCase):
             engine.force(PROMPT, lambda position, logits: 1 / 0)
         engine.force(PROMPT, lambda position, logits: None)
 
+    def test_types_that_megabytes_buy(self):
+        for tokens, types in ((100, "f16"), (100000, "q4_0")):
+            memory = self.engine(budget_mib=1, auto_types=True, expected_tokens=tokens).memory
+            self.assertEqual((memory.key_type, memory.value_type), (types, types))
+            self.assertLessEqual(memory.bytes, 1 << 20)
+
     def test_refusals(self):
         for part, options in {
             "smallest budget": {"budget": 4},
             "key_type is 'f17'": {"key_type": "f17"},
+            "budget in MiB": {"auto_types": True},
             "prefill is 'no'": {"prefill": "no"},
             "layer_budgets is 'flat'": {"layer_budgets": "flat"},
         }.items():

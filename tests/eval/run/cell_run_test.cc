@@ -50,6 +50,52 @@ class CellRuns : public testing::Test {
   std::vector<Generation> generations_;
 };
 
+TEST_F(CellRuns, MegabytesBuyBudgetAndTypes) {
+  const test::TinyModel file{{.layers = 12}};  // with few layers scratch decides
+  const auto model = Model::load(file.path());
+  const Prompts prompts(*model, plan_, options_);
+  const auto bytes_at_50 = [&](RowType type) {
+    CacheOptions cache = options_.cache;
+    cache.budget = 50;
+    cache.auto_types = false;
+    cache.key_type = cache.value_type = type;
+    return static_cast<double>(
+        plan_memory(model->shape(), Policy::parse("random"), cache, options_.engine).bytes());
+  };
+  const auto bought = [&](double bytes) {
+    plan_.cells[1] = cell("random", 0);
+    plan_.cells[1].bought = {.mib = bytes / 1048576};
+    buy_budgets(plan_, options_, model->shape(), prompts.longest());
+    return plan_.cells[1];
+  };
+  EXPECT_EQ(bought(bytes_at_50(RowType::kF16)).budget, 50);
+  EXPECT_EQ(plan_.cells[1].bought->key_type, RowType::kF16) << "of a type that was given M alone is bought";
+  options_.cache.auto_types = true;
+  EXPECT_EQ(bought(20e6).bought->key_type, RowType::kF16) << "prompts and texts of 60 tokens fit";
+  const Cell small = bought(bytes_at_50(RowType::kQ4_0));
+  EXPECT_EQ(small.bought->key_type, RowType::kQ4_0);
+  EXPECT_EQ(small.budget, 50);
+  const CacheOptions cache = cell_cache(small, options_, prompts.longest());
+  EXPECT_FALSE(cache.auto_types);
+  EXPECT_EQ(cache.value_type, RowType::kQ4_0);
+  EXPECT_EQ(cache.budget, 50);
+  EXPECT_EQ(CellRun(model, small, options_, prompts).memory().value_type, RowType::kQ4_0);
+  const CacheOptions full = cell_cache(plan_.cells[0], options_, prompts.longest());
+  EXPECT_FALSE(full.auto_types);
+  EXPECT_EQ(full.key_type, RowType::kF16) << "what the others are compared with";
+  EXPECT_THROW(bought(1e4), Error);
+}
+
+TEST_F(CellRuns, SizesThatBuyTheSameAreRefused) {
+  plan_.cells = {cell("vase-attnv", 0), cell("vase-attnv", 0)};
+  plan_.cells[0].bought = {.mib = 2};
+  plan_.cells[1].bought = {.mib = 2.00001};
+  EXPECT_THROW(buy_budgets(plan_, options_, model_->shape(), 20), Error);
+  plan_.cells[1].bought = {.mib = 3};
+  buy_budgets(plan_, options_, model_->shape(), 20);
+  EXPECT_GT(plan_.cells[1].budget, plan_.cells[0].budget);
+}
+
 TEST_F(CellRuns, OrderBatchAndThreadsDoNotMatter) {
   const Cell& one = plan_.cells[1];
   std::vector<Planned> items = items_of(plan_, one);

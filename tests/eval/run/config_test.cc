@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 
+#include "eval/run/cache_json.h"
 #include "run_helpers.h"
 
 namespace vase::eval {
@@ -38,6 +39,8 @@ TEST(Config, WhatShapesResultsChangesTheHash) {
       [](Configured& s) { s.plan.cells.pop_back(); },
       [](Configured& s) { s.plan.cells[1].budget = 64; },
       [](Configured& s) { s.plan.cells[1].policy = Policy::parse("vase-dkv"); },
+      [](Configured& s) { s.plan.cells[1].bought = {.mib = 2}; },
+      [](Configured& s) { s.options.cache.auto_types = true; },
       [](Configured& s) { s.plan.samples = 2; },
       [](Configured& s) { s.plan.seeds = 2; },
       [](Configured& s) { s.plan.seed = 1; },

@@ -1,0 +1,38 @@
+#include "preset_flag.h"
+
+#include "vase/error.h"
+
+namespace vase::cli {
+namespace {
+
+constexpr const char* kShaping[] = {"--policy",    "--kv-budget", "--kv-budget-mb", "--kv-buffer",
+                                    "--kv-period", "--kv-layers", "--kv-stagger",   "--kv-type",
+                                    "--protect",   "--prefill",   "--trigger",      "--positions"};
+
+}  // namespace
+
+void PresetFlag::add(CLI::App& app) {
+  add_path(app, "--preset", path_,
+           "in place of the flags that shape the cache: a file of `vase tune --preset-out`, for this model");
+}
+
+void PresetFlag::read(const CLI::App& app, CacheFlags& cache) {
+  if (path_.empty()) return;
+  for (const char* flag : kShaping) {
+    const CLI::Option* option = app.get_option_no_throw(flag);
+    if (!option || option->count() == 0) continue;
+    throw Error(ErrorCode::kUsage,
+                std::string(flag) + " is set by --preset " + path_ + "; leave one of the two out");
+  }
+  preset_ = eval::read_preset(path_);
+  const int context = cache.options.context;
+  cache.options = preset_->cache;
+  cache.options.context = context;
+  cache.policy = preset_->policy;
+}
+
+void PresetFlag::check(const ModelShape& shape) const {
+  if (preset_) eval::require_model(*preset_, shape, path_);
+}
+
+}  // namespace vase::cli

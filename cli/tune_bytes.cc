@@ -1,0 +1,140 @@
+#include "tune_bytes.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "interrupt.h"
+#include "output.h"
+#include "policies/words.h"
+#include "require_memory.h"
+#include "vase/error.h"
+
+namespace vase::cli {
+namespace {
+
+constexpr const char* kTypes[] = {"f16", "q8_0", "q8_0,q4_0", "q4_0"};  // unless told otherwise
+
+[[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::kUsage, message); }
+
+bool fits(const std::string& kv_type, int head_dim) {
+  CacheOptions types;
+  parse_kv_type(kv_type, types);
+  return head_dim % row_block(types.key_type) == 0 && head_dim % row_block(types.value_type) == 0;
+}
+
+std::vector<std::string> types_of(const TuneOptions& o, const ModelShape& shape) {
+  if (!o.kv_types.empty()) return o.kv_types;
+  std::vector<std::string> types(std::begin(kTypes), std::end(kTypes));
+  std::erase_if(types, [&](const std::string& type) { return !fits(type, shape.head_dim); });
+  return types;
+}
+
+size_t longest_of(const std::vector<eval::Text>& texts) {
+  size_t longest = 0;
+  for (const eval::Text& text : texts) longest = std::max(longest, text.tokens.size());
+  return longest;
+}
+
+Policy evicting_policy(const TuneOptions& o, const std::string& name) {
+  CacheFlags flags = o.cache;
+  flags.policy = name;
+  Policy policy = flags.parse_policy();
+  if (!policy.evicts())
+    fail("--policy " + vase::quoted(name) + " keeps every token, so megabytes do not shape it; leave it out");
+  return policy;
+}
+
+// The first position whose logits can differ from those of the full cache.
+int64_t first_difference(const MemoryPlan& plan) {
+  const int64_t eviction = int64_t(plan.last_budget) + plan.period;
+  return plan.recent > 0 ? std::min<int64_t>(eviction, plan.recent) : eviction;
+}
+
+}  // namespace
+
+BytesRun::BytesRun(const TuneOptions& options, std::shared_ptr<const Model> model)
+    : o_(options), model_(std::move(model)), texts_(o_.texts.read(*model_)) {
+  for (const std::string& name : o_.policies) evicting_policy(o_, name);
+  for (const std::string& kv_type : types_of(o_, model_->shape())) {
+    for (const std::string& name : o_.policies) buy(kv_type, name);
+  }
+  if (candidates_.empty()) fail("nothing to compare: " + not_measured_.front().why);
+  set_first_position();
+  check_memory();
+}
+
+void BytesRun::buy(const std::string& kv_type, const std::string& name) {
+  CacheOptions cache = o_.cache.options;
+  parse_kv_type(kv_type, cache);
+  const Policy policy = evicting_policy(o_, name);
+  const auto same = [&](const Candidate& c) {
+    return c.policy.text() == policy.text() && c.bought.plan.key_type == cache.key_type &&
+           c.bought.plan.value_type == cache.value_type;
+  };
+  if (std::ranges::any_of(candidates_, same))
+    fail("--policy " + vase::quoted(name) + " with --kv-type " + kv_type + " is given twice");
+  try {
+    const auto bought = eval::buy_cache(model_->shape(), policy, cache, o_.budget_mib, texts_, o_.kl);
+    policy.validate(bought.plan.last_budget, cache.buffer);
+    rows_.push_back({name, bought.plan.budget, {}, kv_type, bought.plan.bytes()});
+    candidates_.push_back({name, policy, bought});
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kUsage) throw;
+    not_measured_.push_back({name, kv_type, e.what()});
+  }
+}
+
+void BytesRun::set_first_position() {
+  from_ = first_difference(candidates_.front().bought.plan);
+  for (const Candidate& c : candidates_) from_ = std::min(from_, first_difference(c.bought.plan));
+  const auto longest = static_cast<int64_t>(longest_of(texts_));
+  if (from_ < longest) return;
+  fail(
+      formatted("%g MiB hold the first %lld tokens as they are, and the longest text has %lld: nothing is "
+                "lost on these; "
+                "give longer texts or fewer megabytes",
+                o_.budget_mib, static_cast<long long>(from_), static_cast<long long>(longest)));
+}
+
+void BytesRun::check_memory() const {
+  for (const Candidate& c : candidates_) {
+    for (const eval::Text& text : texts_) {
+      const MemoryPlan plan =
+          plan_memory(model_->shape(), c.policy, eval::cache_for(c.policy, c.bought.cache, text),
+                      eval::engine_for(o_.kl));
+      require_memory(eval::FullCache::bytes_for(*model_, text) + plan.bytes(),
+                     text.name + ": " + c.name + " beside the full cache's distributions",
+                     "Give fewer --tokens");
+    }
+  }
+}
+
+bool BytesRun::run() {
+  Progress progress(texts_.size() * (2 + candidates_.size() * static_cast<size_t>(o_.seeds)));
+  return std::ranges::all_of(texts_, [&](const eval::Text& text) { return measure(text, progress); });
+}
+
+// A text counts for all rows or for none, so that they stay comparable.
+bool BytesRun::measure(const eval::Text& text, Progress& progress) {
+  if (interrupted()) return false;
+  progress.next(text.name + ": full cache");
+  const eval::FullCache full(model_, text, o_.kl);
+  progress.next(text.name + ": noise floor");
+  std::vector<eval::KlRow> floors = floors_, rows = rows_;
+  eval::add_noise_floors(floors, full, o_.kl);
+  for (size_t i = 0; i < candidates_.size(); ++i) {
+    const Candidate& c = candidates_[i];
+    for (int seed = 0; seed < o_.seeds; ++seed) {
+      if (interrupted()) return false;
+      progress.next(formatted("%s: %s, %s at %d", text.name.c_str(), rows[i].kv_type.c_str(), c.name.c_str(),
+                              rows[i].budget));
+      const auto evict_seed = static_cast<uint64_t>(o_.first_seed + seed);
+      rows[i].texts.push_back(full.compare({c.policy, c.name, c.bought.cache, evict_seed, from_}, o_.kl));
+    }
+  }
+  rows_ = std::move(rows);
+  floors_ = std::move(floors);
+  return true;
+}
+
+}  // namespace vase::cli
