@@ -19,7 +19,7 @@ inline constexpr int32_t kRounderBits = 0x4B400000;
 inline constexpr int32_t kByteBias = 0x00808080;
 
 // Heads whose sums stay in registers beside the operands.
-inline constexpr int kTileHeads = kLanes == 16 ? 4 : 1;
+inline constexpr int kTileHeads = kLanes == 16 ? 4 : 2;
 
 // What stands for the offset of codes with this many bits, where codes have no sign.
 template <CodeBits kBits>
