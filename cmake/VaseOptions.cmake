@@ -46,4 +46,10 @@ function(vase_test name)
   if(ARG_THREADS)
     set_tests_properties(${name} PROPERTIES PROCESSORS ${ARG_THREADS})
   endif()
+  if("threads" IN_LIST ARG_LABELS)
+    add_dependencies(threads_tests ${name})
+  endif()
 endfunction()
+
+# All that the tests labelled `threads` need.
+add_custom_target(threads_tests)

@@ -12,6 +12,7 @@ FIGURES = (
     Figure("short", ("short-*",), "Speed over the faster mode of libllama at short context", tables.short_table),
     Figure("chunks", ("chunks-*",), "Speed of reading a prompt against the tokens of a step", tables.chunks_table),
     Figure("limit", ("depth-*", "batch-*"), "Share of the measured read limit of each case", tables.limit_table),
+    Figure("kv-types", ("kv-types-*",), "", tables.kv_types_table),
     Figure("prediction", ("predict-*",), "Predicted against measured tokens per second", tables.prediction_table),
     Figure("stall", ("stall-*",), "Time from token to token while heads evict", tables.stall_table),
     Figure("largest-batch", ("sweep-*",), "Tokens per second of the largest batch that fits", tables.sweep_table),

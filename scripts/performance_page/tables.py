@@ -274,6 +274,30 @@ def products_table(rows):
     return table(titles, cells)
 
 
+def row_types(row):
+    """Of keys and values, as the flag names them."""
+    key, value = row.text("key_type"), row.text("value_type")
+    return key if key == value else f"{key},{value}"
+
+
+def kv_types_table(rows):
+    """Each type of rows beside f16 of the same run, which was timed in turns with it."""
+    cells = []
+    for row in rows:
+        f16 = next(one for one in rows if one.path == row.path and row_types(one) == "f16")
+        cells.append(
+            [
+                model_of(row),
+                row_types(row),
+                tokens(row.number("budget")),
+                digits(row.number("kv_mib")),
+                with_range(row, "tokens_per_s"),
+                "-" if row is f16 else f"{digits(ratio_of_repeats(row, f16))}x",
+            ]
+        )
+    return table(["model", "rows", "slots M", "KV MiB", "tokens/s", "times f16"], cells)
+
+
 def runs_table(results):
     cells = []
     for name in results.known:

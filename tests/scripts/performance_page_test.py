@@ -7,7 +7,7 @@ from cases import crossing, model_of, ratio_of_repeats
 from figures import FIGURES
 from recorded import Results, known_runs
 from results import Row
-from tables import about, batch_table, digits
+from tables import about, batch_table, digits, kv_types_table
 
 RESULTS = pathlib.Path(sys.argv.pop())
 
@@ -33,6 +33,17 @@ class Page(unittest.TestCase):
         ours = Row(RESULTS, {"tokens_per_s_repeats": [10, 30, 40]})
         theirs = Row(RESULTS, {"tokens_per_s_repeats": [10, 10, 20]})
         self.assertEqual(ratio_of_repeats(ours, theirs), 2)  # of 1, 3, 2; the medians give 3
+
+    def test_types_of_rows_are_compared_with_f16_of_their_run(self):
+        def typed(path, key, value, speed):
+            fields = timed(0, 1, speed).fields | {"key_type": key, "value_type": value, "budget": 64, "kv_mib": 1.0}
+            return Row(path, fields | {"tokens_per_s_repeats": [speed]})
+
+        other = RESULTS / "other.json"
+        rows = [typed(RESULTS, "f16", "f16", 10), typed(RESULTS, "q8_0", "q4_0", 15), typed(other, "q4_0", "q4_0", 8), typed(other, "f16", "f16", 4)]
+        lines = kv_types_table(rows).splitlines()[2:]
+        self.assertEqual([line.split(" | ")[-1] for line in lines], ["- |", "1.50x |", "2.00x |", "- |"])
+        self.assertIn("| q8_0,q4_0 |", lines[1])
 
     def test_names_end_with_the_size(self):
         names = {
