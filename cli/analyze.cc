@@ -27,7 +27,8 @@ std::string line(const std::string& name, const eval::Retention& m) {
 }
 
 std::string header(const std::string& name) {
-  return formatted("%-22s %8s %10s %10s %14s %16s\n", name.c_str(), "union", "coverage", "overlap", "prompt, union", "prompt, per head");
+  return formatted("%-22s %8s %10s %10s %14s %16s\n", name.c_str(), "union", "coverage", "overlap", "prompt, union",
+                   "prompt, per head");
 }
 
 std::vector<std::pair<int, eval::Retention>> by_layer(const std::vector<RetentionRow>& rows) {
@@ -90,13 +91,18 @@ json report(const std::vector<RetentionRow>& rows) {
     periods.push_back(retention_json(p.mean));
     periods.back().update({{"first_eviction", p.first}, {"last_eviction", p.last}, {"seen", p.seen}});
   }
-  return {{"rows", all}, {"layers", layers}, {"periods", periods}, {"mean", retention_json(eval::mean_retention(rows))}, {"build", build_id()}};
+  return {{"rows", all},
+          {"layers", layers},
+          {"periods", periods},
+          {"mean", retention_json(eval::mean_retention(rows))},
+          {"build", build_id()}};
 }
 
 int retention_command(const Arguments& arguments) {
   std::string log;
   bool as_json = false;
-  CLI::App app("What the heads of each layer held after their evictions, from a log of `vase run --log-evictions`.", "analyze retention");
+  CLI::App app("What the heads of each layer held after their evictions, from a log of `vase run --log-evictions`.",
+               "analyze retention");
   add_path(app, "--log", log, "JSON lines of `vase run --log-evictions`");
   app.get_option("--log")->required();
   app.add_flag("--json", as_json, "print JSON, with a row per eviction and layer");

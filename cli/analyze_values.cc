@@ -1,4 +1,5 @@
-// `vase analyze values` and `vase analyze quant`: how far values spread, layer by layer, and how well they go into few bits.
+// `vase analyze values` and `vase analyze quant`: how far values spread, layer by layer, and how well they go into few
+// bits.
 #include <cmath>
 
 #include "commands.h"
@@ -66,9 +67,11 @@ void add_text(Study& study, int index, const StudyFlags& o) {
   std::vector<eval::TextValues> layers;
   for (int layer = 0; layer < shape.layers; ++layer) {
     options.layers.push_back(layer);
-    layers.push_back(eval::TextValues::sized(index, shape.kv_heads, static_cast<int>(tokens.size()), shape.head_dim, o.skip));
+    layers.push_back(
+        eval::TextValues::sized(index, shape.kv_heads, static_cast<int>(tokens.size()), shape.head_dim, o.skip));
   }
-  capture(*study.model, tokens, options, [&](const LayerRows& rows) { layers[rows.layer].put(rows.first, rows.values); });
+  capture(*study.model, tokens, options,
+          [&](const LayerRows& rows) { layers[rows.layer].put(rows.first, rows.values); });
   for (int layer = 0; layer < shape.layers; ++layer) study.values.add(layer, layers[layer]);
 }
 
@@ -109,23 +112,26 @@ json common_json(const Study& study) {
 }
 
 std::string range_line(int layer, const RangeStudy& r) {
-  return formatted("| %d | %.3g | %.3g | %.3g | %.3g | %.2f | %.2f | %zu of %zu |\n", layer, r.mean, r.median, r.p99, r.largest,
-                   r.median > 0 ? r.largest / r.median : 0, r.skewness, r.outliers, r.rows);
+  return formatted("| %d | %.3g | %.3g | %.3g | %.3g | %.2f | %.2f | %zu of %zu |\n", layer, r.mean, r.median, r.p99,
+                   r.largest, r.median > 0 ? r.largest / r.median : 0, r.skewness, r.outliers, r.rows);
 }
 
 std::string range_table(const Study& study, const StudyFlags& o) {
   std::string text = formatted(
       "Ranges (max - min of a value in one KV head) of %zu texts; outliers: more than %g times the layer's median.\n\n"
-      "| layer | mean | median | p99 | largest | largest / median | skewness | outliers |\n|---|---|---|---|---|---|---|---|\n",
+      "| layer | mean | median | p99 | largest | largest / median | skewness | outliers |\n"
+      "|---|---|---|---|---|---|---|---|\n",
       study.texts.size(), o.ratio);
-  std::string farthest = "\n| layer | text | KV head | position | token | range / median |\n|---|---|---|---|---|---|\n";
+  std::string farthest =
+      "\n| layer | text | KV head | position | token | range / median |\n|---|---|---|---|---|---|\n";
   for (int layer = 0; layer < study.values.layers(); ++layer) {
     const RangeStudy r = study.values.ranges(layer, o.ratio, o.listed);
     text += range_line(layer, r);
     for (const eval::ValueRange& row : r.farthest) {
       if (row.range <= o.ratio * r.median) break;
-      farthest += formatted("| %d | %s | %d | %d | %s | %.2f |\n", layer, study.texts[row.text].name.c_str(), row.kv_head,
-                            row.position, quoted_token(study, row).c_str(), r.median > 0 ? row.range / r.median : 0);
+      farthest +=
+          formatted("| %d | %s | %d | %d | %s | %.2f |\n", layer, study.texts[row.text].name.c_str(), row.kv_head,
+                    row.position, quoted_token(study, row).c_str(), r.median > 0 ? row.range / r.median : 0);
     }
   }
   return text + farthest;
@@ -138,12 +144,22 @@ json range_json(const Study& study, const StudyFlags& o) {
     json farthest = json::array();
     for (const eval::ValueRange& row : r.farthest) {
       const eval::Text& text = study.texts[row.text];
-      farthest.push_back({{"text", text.name}, {"kv_head", row.kv_head}, {"position", row.position},
-                          {"token", text.tokens[row.position]}, {"piece", study.model->piece(text.tokens[row.position])},
+      farthest.push_back({{"text", text.name},
+                          {"kv_head", row.kv_head},
+                          {"position", row.position},
+                          {"token", text.tokens[row.position]},
+                          {"piece", study.model->piece(text.tokens[row.position])},
                           {"range", row.range}});
     }
-    layers.push_back({{"layer", layer}, {"rows", r.rows}, {"mean", r.mean}, {"median", r.median}, {"p99", r.p99},
-                      {"largest", r.largest}, {"skewness", r.skewness}, {"outliers", r.outliers}, {"farthest", farthest}});
+    layers.push_back({{"layer", layer},
+                      {"rows", r.rows},
+                      {"mean", r.mean},
+                      {"median", r.median},
+                      {"p99", r.p99},
+                      {"largest", r.largest},
+                      {"skewness", r.skewness},
+                      {"outliers", r.outliers},
+                      {"farthest", farthest}});
   }
   json report = common_json(study);
   report.update({{"outlier_ratio", o.ratio}, {"layers", layers}});
@@ -154,7 +170,8 @@ std::string correlation(const std::optional<double>& value) { return value ? for
 
 std::string quantizer_table(const Study& study) {
   std::string text =
-      "Squared error of values in few bits, and how it goes with their range. The error of a group grows with the square\n"
+      "Squared error of values in few bits, and how it goes with their range. "
+      "The error of a group grows with the square\n"
       "of the group's range, so some correlation is built in.\n\n"
       "| layer | bits | group | refined | mean squared error | Pearson | Spearman | Pearson, range squared |\n"
       "|---|---|---|---|---|---|---|---|\n";
@@ -162,9 +179,9 @@ std::string quantizer_table(const Study& study) {
     for (size_t i = 0; i < study.values.quantizers().size(); ++i) {
       const ValueQuantizer& q = study.values.quantizers()[i];
       const QuantizerStudy s = study.values.quantizer(layer, i);
-      text += formatted("| %d | %d | %d | %s | %.3g | %s | %s | %s |\n", layer, q.bits, q.group, q.iterations > 0 ? "HQQ" : "no",
-                        s.squared_error, correlation(s.pearson).c_str(), correlation(s.spearman).c_str(),
-                        correlation(s.pearson_squares).c_str());
+      text += formatted("| %d | %d | %d | %s | %.3g | %s | %s | %s |\n", layer, q.bits, q.group,
+                        q.iterations > 0 ? "HQQ" : "no", s.squared_error, correlation(s.pearson).c_str(),
+                        correlation(s.spearman).c_str(), correlation(s.pearson_squares).c_str());
     }
   }
   return text;
@@ -177,8 +194,14 @@ json quantizer_json(const Study& study) {
     for (size_t i = 0; i < study.values.quantizers().size(); ++i) {
       const ValueQuantizer& q = study.values.quantizers()[i];
       const QuantizerStudy s = study.values.quantizer(layer, i);
-      rows.push_back({{"layer", layer}, {"bits", q.bits}, {"group", q.group}, {"iterations", q.iterations}, {"rows", s.rows},
-                      {"squared_error", s.squared_error}, {"pearson", number(s.pearson)}, {"spearman", number(s.spearman)},
+      rows.push_back({{"layer", layer},
+                      {"bits", q.bits},
+                      {"group", q.group},
+                      {"iterations", q.iterations},
+                      {"rows", s.rows},
+                      {"squared_error", s.squared_error},
+                      {"pearson", number(s.pearson)},
+                      {"spearman", number(s.spearman)},
                       {"pearson_squares", number(s.pearson_squares)}});
     }
   }

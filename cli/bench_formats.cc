@@ -38,7 +38,8 @@ std::string text(const ordered_json& row, const char* field) { return row[field]
 
 std::string test(const ordered_json& row) {
   const bool other_chunk = row["chunk"] != EngineOptions().chunk && text(row, "test").starts_with("pp");
-  return text(row, "test") + (other_chunk ? " by " + dump(row["chunk"]) : "") + (row["depth"] > 0 ? " @ d" + dump(row["depth"]) : "");
+  return text(row, "test") + (other_chunk ? " by " + dump(row["chunk"]) : "") +
+         (row["depth"] > 0 ? " @ d" + dump(row["depth"]) : "");
 }
 
 std::string kv_type(const ordered_json& row) {

@@ -164,7 +164,8 @@ void set_preset(const BenchFlags& o, bench::Grid& grid) {
 }
 
 bench::Grid grid_of(const BenchFlags& o, const CLI::App& app) {
-  bench::Grid grid{.tests = tests_of(o), .policies = parse_policies(o, app), .layouts = o.layouts, .cache = o.cache.options};
+  bench::Grid grid{
+      .tests = tests_of(o), .policies = parse_policies(o, app), .layouts = o.layouts, .cache = o.cache.options};
   const auto take = [](const std::vector<int>& given, std::vector<int>& list) {
     if (!given.empty()) list = given;
   };

@@ -1,5 +1,5 @@
-// `vase capture`: keys, values and queries of a model for a text, as arrays. `vase calibrate`: what some policies need to
-// know of a model.
+// `vase capture`: keys, values and queries of a model for a text, as arrays. `vase calibrate`: what some policies need
+// to know of a model.
 #include "vase/capture.h"
 
 #include <algorithm>
@@ -95,9 +95,11 @@ int capture_command(const Arguments& arguments) {
   add_text(app, "--layers", o.layers, "layers, counted from 0, e.g. 0,12 (all)");
   add_integer(app, "--tokens", o.most_tokens, 1, 1 << 20, "most tokens of the text, a prompt not counted (1024)");
   add_integer(app, "--threads", o.threads, 1, 256, "one per physical core when absent");
-  app.footer("Arrays of a layer: K, V [KV heads][tokens][head width], Q [query heads][tokens][head width], rotated as the cache\n"
-             "holds them, and K_plain, Q_plain as they were before. Of one layer they have these names, which `vase select`\n"
-             "reads; of several they begin with layer0., layer1., ... `tokens` holds the ids, `prompt_tokens` one number.");
+  app.footer(
+      "Arrays of a layer: K, V [KV heads][tokens][head width], Q [query heads][tokens][head width], rotated as "
+      "the cache\n"
+      "holds them, and K_plain, Q_plain as they were before. Of one layer they have these names, which `vase select`\n"
+      "reads; of several they begin with layer0., layer1., ... `tokens` holds the ids, `prompt_tokens` one number.");
   if (!parse(app, arguments)) return kExitOk;
   CaptureOptions options{.threads = o.threads, .layers = parse_layers(o.layers)};
   refuse_overwriting("--out", o.out, {{"--model", o.model}, {"--text", o.text}});
@@ -170,8 +172,9 @@ int triattention_command(const Arguments& arguments) {
 }  // namespace
 
 int calibrate_command(const Arguments& arguments) {
-  return run_subcommand(
-      "calibrate", {{"triattention", "means of a model's queries, for score=triattention", triattention_command}}, arguments);
+  return run_subcommand("calibrate",
+                        {{"triattention", "means of a model's queries, for score=triattention", triattention_command}},
+                        arguments);
 }
 
 }  // namespace vase::cli

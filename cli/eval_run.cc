@@ -51,6 +51,10 @@ class EvalRun {
     }
   }
 
+  size_t total() const { return total_; }  // texts, those that were there before included
+  // What the server did not take: item and reason.
+  const std::vector<std::string>& refusals() const { return refusals_; }
+
   // False when it was interrupted. model and prompts: null with a server.
   bool run(const std::shared_ptr<const Model>& model, const eval::Prompts* prompts) {
     Progress progress(total_, done_);
@@ -92,6 +96,10 @@ class EvalRun {
               count(result);
               ++done_;
             },
+        .on_refused =
+            [this](const eval::Planned& planned, const std::string& why) {
+              refusals_.push_back(planned.item.text() + ": " + why);
+            },
         .on_tick =
             [this, &progress](int running, int64_t tokens) {
               tally_.running = running;
@@ -105,6 +113,7 @@ class EvalRun {
   eval::ResultsFolder& folder_;
   eval::Grader& grader_;
   size_t total_ = 0, done_ = 0;
+  std::vector<std::string> refusals_;
   Tally tally_;
 };
 
@@ -136,6 +145,14 @@ void tell_of_earlier(const eval::ResultsFolder& folder, const EvalRunOptions& o)
   if (!folder.results().empty()) {
     std::fprintf(stderr, "vase: %zu texts are there already; going on\n", folder.results().size());
   }
+}
+
+// They have no line in the folder, so that a next run asks for them again.
+void tell_of_refusals(const std::vector<std::string>& refusals, size_t texts) {
+  if (refusals.empty()) return;
+  std::fprintf(stderr, "vase: the server refused %zu of %zu texts; run it again to ask for these once more:\n",
+               refusals.size(), texts);
+  for (const std::string& refusal : refusals) std::fprintf(stderr, "  %s\n", refusal.c_str());
 }
 
 }  // namespace
@@ -172,7 +189,9 @@ int eval_run_command(const Arguments& arguments) {
   }
   const eval::ResultSet set{o.out, config, folder.results()};
   print_results({&set, 1}, o.json);
-  return complete ? kExitOk : kExitInterrupted;
+  tell_of_refusals(run.refusals(), run.total());
+  if (!complete) return kExitInterrupted;
+  return run.refusals().empty() ? kExitOk : kExitFailure;
 }
 
 }  // namespace vase::cli

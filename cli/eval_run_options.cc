@@ -116,7 +116,7 @@ void add_server(CLI::App& app, RunFlags& f) {
   add_text(app, "--api-key-env", f.key_variable,
            "environment variable with the key that the server asks for");
   add_integer(app, "--server-timeout", f.o.server.timeout_s, 1, 1 << 20,
-              "longest time for one text, in seconds (3600)");
+              "longest silence of the server, which says nothing until a whole text is there, in seconds (3600)");
   app.get_option("--server")->excludes("--model");
 }
 
@@ -235,8 +235,9 @@ std::vector<std::string> read_ids(const std::string& path) {
 void set_tasks(RunFlags& f) {
   std::vector<eval::Source>& sources = f.o.plan.sources;
   std::set<std::string> names;
+  const int most = f.ids.empty() ? f.problems : 0;  // the ids may stand anywhere
   for (const std::string& text : f.tasks) {
-    sources.push_back(eval::open_source(text, f.problems > 0 ? f.problems : kProblems, *f.task_seed));
+    sources.push_back(eval::open_source(text, f.problems > 0 ? f.problems : kProblems, *f.task_seed, most));
     eval::Task& task = sources.back().task;
     if (!names.insert(task.name).second)
       fail("two tasks have the name " + vase::quoted(task.name) + "; their results would be mixed up");

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 
 #include "output.h"
 #include "policies/words.h"
@@ -48,6 +49,16 @@ RowType parse_row_type(const std::string& name) {
     names.push_back(row_type_name(type));
   }
   fail_unknown("value of --kv-type", name, names);
+}
+
+// Short names are those of llama.cpp, the same wherever the flag is.
+constexpr std::pair<std::string_view, std::string_view> kShortNames[] = {
+    {"--model", "-m"}, {"--max-tokens", "-n"}, {"--ctx", "-c"}, {"--threads", "-t"}};
+
+// "-m,--model" for "--model", as CLI11 takes names.
+std::string all_names(const std::string& flag) {
+  const auto* const found = std::ranges::find(kShortNames, flag, [](const auto& names) { return names.first; });
+  return found == std::end(kShortNames) ? flag : std::string(found->second) + "," + flag;
 }
 
 std::vector<std::string> flag_names(const CLI::App& app) {
@@ -153,7 +164,7 @@ void parse_kv_type(const std::string& text, CacheOptions& options) {
 
 void add_call(CLI::App& app, const std::string& flag, std::function<void(const std::string&)> set,
               const std::string& help) {
-  app.add_option_function<std::string>(flag, std::move(set), help)->type_name("");
+  app.add_option_function<std::string>(all_names(flag), std::move(set), help)->type_name("");
 }
 
 void add_text(CLI::App& app, const std::string& flag, std::string& value, const std::string& help) {
@@ -244,8 +255,8 @@ void CacheFlags::add_slots(CLI::App& app) {
               "tokens from one eviction to the next; absent: as many as --kv-buffer");
   add_call(
       app, "--kv-layers", [this](const std::string& text) { parse_layers(text, options); },
-      "budgets of layers: uniform, or pyramid:BETA, falling to (budget - buffer) / BETA + buffer in the last; BETA 20 when "
-      "absent (uniform)");
+      "budgets of layers: uniform, or pyramid:BETA, falling to (budget - buffer) / BETA + buffer in the last; BETA 20 "
+      "when absent (uniform)");
   add_choice<bool>(app, "--kv-stagger", options.stagger, {{"on", true}, {"off", false}},
                    "layers evict at different steps, so that none stalls, or all in the same step (on)");
   add_call(
@@ -290,8 +301,8 @@ Policy CacheFlags::parse_policy() const {
 }
 
 void CacheFlags::refuse_idle(const CLI::App& app, bool reads) const {
-  for (const char* flag : {"--kv-budget", "--kv-buffer", "--kv-period", "--kv-layers", "--kv-stagger", "--protect", "--prefill",
-                           "--trigger", "--positions"}) {
+  for (const char* flag : {"--kv-budget", "--kv-buffer", "--kv-period", "--kv-layers", "--kv-stagger", "--protect",
+                           "--prefill", "--trigger", "--positions"}) {
     const CLI::Option* option = app.get_option_no_throw(flag);
     if (option && option->count() > 0) {
       const std::string_view name = flag;
@@ -316,7 +327,8 @@ bool parse(CLI::App& app, const Arguments& arguments) {
   } catch (const CLI::ArgumentMismatch& e) {
     const std::string message = e.what(), flag = message.substr(0, message.find(':'));
     const bool repeated = message.find("At Most") != std::string::npos;
-    fail(flag + (repeated ? " is given more than once; give it once" : " has no value; give one, or leave the flag out"));
+    fail(flag +
+         (repeated ? " is given more than once; give it once" : " has no value; give one, or leave the flag out"));
   } catch (const CLI::ParseError& e) {
     const std::string message = e.what();
     fail(message.substr(0, message.find('\n')));

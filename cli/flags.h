@@ -38,7 +38,8 @@ void check_stops(const std::vector<std::string>& stops);  // of --stop
 // "f16" or "f32" for keys and values, or "K,V"; "auto" leaves them to the megabytes.
 void parse_kv_type(const std::string& text, CacheOptions& options);
 
-// Flags whose text is checked when it is read.
+// Flags whose text is checked when it is read. --model, --max-tokens, --ctx and --threads also go by llama.cpp's
+// letters.
 void add_integer(CLI::App& app, const std::string& flag, int& value, int low, int high,
                  const std::string& help);
 void add_number(CLI::App& app, const std::string& flag, float& value, float low, float high,

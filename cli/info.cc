@@ -95,7 +95,7 @@ int info_command(const Arguments& arguments) {
   bool json = false;
   CacheFlags cache;
   CLI::App app("Shows a model's shape and what each KV budget costs.", "info");
-  app.add_option("model,--model", model, "GGUF file")->required()->type_name("");
+  app.add_option("model,-m,--model", model, "GGUF file")->required()->type_name("");
   app.add_flag("--json", json, "print one JSON object");
   cache.add_memory(app);
   cache.add_policy(app);

@@ -8,7 +8,8 @@ namespace vase::cli {
 using nlohmann::json;
 
 double kept_fraction(const Counters& counters) {
-  return counters.tokens_seen > 0 ? static_cast<double>(counters.slots_used) / static_cast<double>(counters.tokens_seen) : 1;
+  return counters.tokens_seen > 0 ? static_cast<double>(counters.slots_used) / static_cast<double>(counters.tokens_seen)
+                                  : 1;
 }
 
 json memory_json(const MemoryPlan& plan) {

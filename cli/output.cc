@@ -54,7 +54,8 @@ void refuse_overwriting(const std::string& flag, const std::string& path,
   if (path.empty()) return;
   for (const auto& [name, other] : taken) {
     if (!same_file(path, other)) continue;
-    throw Error(ErrorCode::kUsage, flag + " " + path + " is the same file as " + name + "; give the name of another file");
+    throw Error(ErrorCode::kUsage,
+                flag + " " + path + " is the same file as " + name + "; give the name of another file");
   }
 }
 

@@ -32,9 +32,11 @@ struct UsedPart {
 std::string parameter_label(const PartInfo::Parameter& p) { return p.name.empty() ? "N" : std::string(p.name); }
 
 std::string parameter_text(const PartInfo::Parameter& p) {
-  const std::string values = std::string(p.allowed) + (p.fallback.empty() ? " (no default)" : " (default " + std::string(p.fallback) + ")");
+  const std::string values =
+      std::string(p.allowed) + (p.fallback.empty() ? " (no default)" : " (default " + std::string(p.fallback) + ")");
   std::string_view meaning = p.meaning;
-  if (p.name.empty() && meaning.starts_with("N")) meaning.remove_prefix(meaning.starts_with("N, ") ? 3 : meaning == "N");
+  if (p.name.empty() && meaning.starts_with("N"))
+    meaning.remove_prefix(meaning.starts_with("N, ") ? 3 : meaning == "N");
   return meaning.empty() ? values : std::string(meaning) + ": " + values;
 }
 
@@ -89,8 +91,9 @@ size_t place_of(std::string_view name, std::string_view value) {
   for (size_t at = value.find(name); at != std::string_view::npos; at = value.find(name, at + 1)) {
     const size_t end = at + name.size();
     const bool begins = at == 0 || value[at - 1] == ',' || value[at - 1] == '*';
-    const bool ends = end == value.size() || value[end] == ':' || value[end] == ',' || value[end] == '*' ||
-                      ((value[end] == '+' || value[end] == '-') && end + 1 < value.size() && std::isdigit(value[end + 1]));
+    const bool ends =
+        end == value.size() || value[end] == ':' || value[end] == ',' || value[end] == '*' ||
+        ((value[end] == '+' || value[end] == '-') && end + 1 < value.size() && std::isdigit(value[end + 1]));
     if (begins && ends) return at;
   }
   return std::string_view::npos;
@@ -115,7 +118,8 @@ std::vector<UsedPart> used_parts(const std::string& text) {
   std::vector<UsedPart> used;
   for (const Word& word : split({text, 0}, " ", true)) {
     const size_t equals = word.text.find('=');
-    if (equals != std::string_view::npos) find_parts(word.text.substr(0, equals), std::string(word.text.substr(equals + 1)), used);
+    if (equals != std::string_view::npos)
+      find_parts(word.text.substr(0, equals), std::string(word.text.substr(equals + 1)), used);
   }
   return used;
 }
@@ -141,7 +145,8 @@ std::pair<int, std::vector<std::string>> kept_per_slot(const PolicyNeeds& needs)
     bytes += size;
     what.push_back(name);
   };
-  add(needs.attention != AttentionRecord::kNone, needs.attention == AttentionRecord::kRecurrence ? 8 : 4, attention_text(needs));
+  add(needs.attention != AttentionRecord::kNone, needs.attention == AttentionRecord::kRecurrence ? 8 : 4,
+      attention_text(needs));
   add(needs.value_range, 4, "range of the value");
   add(needs.log_weight, 4, "log-weight");
   return {bytes, what};
@@ -149,7 +154,8 @@ std::pair<int, std::vector<std::string>> kept_per_slot(const PolicyNeeds& needs)
 
 std::string needs_text(const PolicyNeeds& needs) {
   const auto [bytes, what] = kept_per_slot(needs);
-  std::string text = std::to_string(bytes) + " B per slot: " + joined(std::vector<std::string_view>(what.begin(), what.end()));
+  std::string text =
+      std::to_string(bytes) + " B per slot: " + joined(std::vector<std::string_view>(what.begin(), what.end()));
   if (needs.queries > 0) text += "; the newest " + std::to_string(needs.queries) + " queries, 4 B x head_dim each";
   if (needs.rope) text += "; how keys were rotated";
   return text;
@@ -172,11 +178,13 @@ std::string explained(const std::string& name, const Policy& policy, const Polic
   text += paragraph(0, "composition", kColumn, policy.text());
   if (policy.evicts()) {
     text += paragraph(0, "engine keeps", kColumn, needs_text(policy.needs()));
-    text += paragraph(0, "smallest budget", kColumn,
-                      std::to_string(policy.smallest_budget(kBuffer)) + " tokens at --kv-buffer " + std::to_string(kBuffer));
+    text += paragraph(
+        0, "smallest budget", kColumn,
+        std::to_string(policy.smallest_budget(kBuffer)) + " tokens at --kv-buffer " + std::to_string(kBuffer));
   }
   if (policy.reads()) {
-    text += paragraph(0, "engine keeps", kColumn, "every token, and a summary of each " + std::to_string(policy.reader().block()) + " tokens");
+    text += paragraph(0, "engine keeps", kColumn,
+                      "every token, and a summary of each " + std::to_string(policy.reader().block()) + " tokens");
   }
   return text + parts_text(policy.text());
 }
@@ -197,7 +205,8 @@ json explained_json(const Policy& policy, const PolicyInfo* preset) {
   if (policy.reads()) object["block"] = policy.reader().block();
   if (policy.evicts()) {
     const auto [bytes, what] = kept_per_slot(needs);
-    object["engine_keeps"] = {{"bytes_per_slot", bytes}, {"per_slot", what}, {"queries", needs.queries}, {"rope", needs.rope}};
+    object["engine_keeps"] = {
+        {"bytes_per_slot", bytes}, {"per_slot", what}, {"queries", needs.queries}, {"rope", needs.rope}};
     object["smallest_budget"] = {{"tokens", policy.smallest_budget(kBuffer)}, {"buffer", kBuffer}};
   }
   object["parts"] = parts_json(policy.text());
@@ -213,8 +222,8 @@ const char* made_by(std::string_view name) {
 // A policy that needs a file cannot be parsed without it; its parts are explained all the same.
 std::string file_preset_text(const PolicyInfo& preset) {
   return paragraph(0, preset.name, kColumn, described(preset.summary, preset.source)) +
-         paragraph(0, "composition", kColumn, preset.text) + paragraph(0, "FILE", kColumn, std::string("is made by ") + made_by(preset.name)) +
-         parts_text(preset.text);
+         paragraph(0, "composition", kColumn, preset.text) +
+         paragraph(0, "FILE", kColumn, std::string("is made by ") + made_by(preset.name)) + parts_text(preset.text);
 }
 
 json file_preset_json(const PolicyInfo& preset) {
@@ -245,7 +254,8 @@ void show_name(const std::string& name, bool as_json) {
   if (preset != presets.end()) object = explained_json(Policy::parse(name), &*preset);
   if (preset != presets.end()) text += explained(name, Policy::parse(name), &*preset);
   for (const PartInfo& part : parts) {
-    text += (text.empty() ? "" : "\n") + std::string("Part: ") + std::string(part.kind) + "=\n" + part_paragraphs(part, name);
+    text += (text.empty() ? "" : "\n") + std::string("Part: ") + std::string(part.kind) + "=\n" +
+            part_paragraphs(part, name);
     object["part"].push_back(part_json(part));
   }
   as_json ? print_json(object, 2) : write_output(text);
@@ -257,7 +267,8 @@ int policies_command(const Arguments& arguments) {
   std::vector<std::string> words;
   bool as_json = false;
   CLI::App app("Lists presets and parts of policies, or explains one of them or a composition.", "policies");
-  app.add_option("name", words, "a preset, a part, or a composition such as 'score=attention select=sample'")->type_name("");
+  app.add_option("name", words, "a preset, a part, or a composition such as 'score=attention select=sample'")
+      ->type_name("");
   app.add_flag("--json", as_json, "print JSON");
   if (!parse(app, arguments)) return kExitOk;
   std::string name;

@@ -46,7 +46,8 @@ void Progress::show(size_t done, const std::string& what) {
   }
   line += "  " + what;
   winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) line.resize(std::min<size_t>(line.size(), size.ws_col - 1));
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
+    line.resize(std::min<size_t>(line.size(), size.ws_col - 1));
   std::fprintf(stderr, "\r%s\033[K", line.c_str());
   std::fflush(stderr);
 }

@@ -51,7 +51,8 @@ void print_warnings(const RunOptions& options, const Model& model, const Engine&
     }
     if (prompt > static_cast<size_t>(room)) {
       warn("the prompt has " + std::to_string(prompt) + " tokens, the budget beside the buffer holds " +
-           std::to_string(room) + ": parts of the prompt will be dropped when the cache is full; use a larger --kv-budget" +
+           std::to_string(room) +
+           ": parts of the prompt will be dropped when the cache is full; use a larger --kv-budget" +
            (policy.protects_prompt() ? "" : ", with --protect prompt to keep all of it"));
     }
   }
@@ -114,8 +115,8 @@ class Generation {
     if (logits) logits->commit();
   }
 
-  // Without an end of its own the terminal's next line would begin behind the text. Anything else gets the text as it is,
-  // and the summary begins a line.
+  // Without an end of its own the terminal's next line would begin behind the text. Anything else gets the text as it
+  // is, and the summary begins a line.
   void end_text() const {
     if (text_.empty() || text_.back() == '\n') return;
     if (isatty(STDOUT_FILENO)) write_output("\n");

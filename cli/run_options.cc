@@ -81,7 +81,8 @@ std::string read_file(const std::string& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) {
-    throw Error(ErrorCode::kNotFound, "cannot read --file " + path + (errno ? std::string(": ") + std::strerror(errno) : ""));
+    throw Error(ErrorCode::kNotFound,
+                "cannot read --file " + path + (errno ? std::string(": ") + std::strerror(errno) : ""));
   }
   return read_text(in, "--file " + path);
 }
@@ -109,7 +110,8 @@ std::optional<RunOptions> RunOptions::parse(const Arguments& arguments) {
   RunOptions o;
   CLI::App app("Answers one prompt. The text goes to standard output, everything else to standard error.",
                "run");
-  app.add_option("prompt", o.prompt, "the prompt, after -- when it begins with a dash; without it and --file, standard input is read")
+  app.add_option("prompt", o.prompt,
+                 "the prompt, after -- when it begins with a dash; without it and --file, standard input is read")
       ->type_name("");
   add_path(app, "--model", o.model, "GGUF file");
   app.get_option("--model")->required();

@@ -43,11 +43,15 @@ void add_flags(CLI::App& app, SelectFlags& o) {
   add_integer(app, "--kv-buffer", o.setup.buffer, 1, 1 << 16, "R, newest tokens that always stay (64)");
   add_integer(app, "--prompt-tokens", o.setup.prompt_tokens, 0, 1 << 24, "positions below it belong to the prompt (0)");
   add_seed(app, "--evict-seed", o.seed, "of the draws (0)");
-  add_integer(app, "--layer", o.setup.layer, 0, 65535, "layer that the heads belong to: draws and calibrations differ by it (0)");
-  add_call(app, "--eviction", [&o](const std::string& text) { o.setup.eviction = parse_integer("--eviction", text, 0, 1 << 30); },
-           "number of this eviction, for the draws (0)");
-  add_call(app, "--rope-base", [&o](const std::string& text) { o.rope_base = parse_number("--rope-base", text, 1, 1e12); },
-           "base of RoPE, for policies that turn keys back; pairs are (f, f + d/2)");
+  add_integer(app, "--layer", o.setup.layer, 0, 65535,
+              "layer that the heads belong to: draws and calibrations differ by it (0)");
+  add_call(
+      app, "--eviction",
+      [&o](const std::string& text) { o.setup.eviction = parse_integer("--eviction", text, 0, 1 << 30); },
+      "number of this eviction, for the draws (0)");
+  add_call(
+      app, "--rope-base", [&o](const std::string& text) { o.rope_base = parse_number("--rope-base", text, 1, 1e12); },
+      "base of RoPE, for policies that turn keys back; pairs are (f, f + d/2)");
   add_path(app, "--out", o.out, "write the result to this .npy, .npz or .json file");
   app.add_flag("--json", o.json, "print everything as JSON instead of a summary");
   app.footer(kShapes);
@@ -67,7 +71,8 @@ Format format_of(const std::string& path) {
 // The input is a file, or a folder whose arrays must stay as they are.
 void refuse_overwriting_input(const SelectFlags& o, const ArrayFile& in) {
   std::vector<std::pair<std::string, std::string>> taken = {{"--in", o.in}};
-  for (const std::string& name : in.names()) taken.emplace_back("array " + name + " of --in", (fs::path(o.in) / (name + ".npy")).string());
+  for (const std::string& name : in.names())
+    taken.emplace_back("array " + name + " of --in", (fs::path(o.in) / (name + ".npy")).string());
   refuse_overwriting("--out", o.out, taken);
 }
 
@@ -94,7 +99,8 @@ int select_command(const Arguments& arguments) {
   for (const std::string& name : arrays.unused()) {
     std::fprintf(stderr, "vase: warning: %s: array %s is not used\n", o.in.c_str(), name.c_str());
   }
-  const std::vector<float> frequencies = o.rope_base > 0 ? rope_frequencies(o.rope_base, arrays.head_dim()) : std::vector<float>();
+  const std::vector<float> frequencies =
+      o.rope_base > 0 ? rope_frequencies(o.rope_base, arrays.head_dim()) : std::vector<float>();
   const SelectResult result = select_heads(arrays, o.setup, {.frequencies = frequencies});
   if (format != Format::kNone) {
     OutputFile out(o.out);

@@ -72,7 +72,8 @@ Selection select_one(const HeadArrays& arrays, const Policy& policy, const Selec
 }
 
 // The heads of one sequence.
-std::vector<Selection> select_layer(const HeadArrays& arrays, const Policy& policy, const std::vector<SelectInput>& heads) {
+std::vector<Selection> select_layer(const HeadArrays& arrays, const Policy& policy,
+                                    const std::vector<SelectInput>& heads) {
   if (policy.share == Share::kLayer) return {heads.size(), select_shared_slots(policy, heads)};
   std::vector<Selection> selections;
   for (const SelectInput& head : heads) selections.push_back(select_one(arrays, policy, head));
@@ -111,10 +112,11 @@ json retention_json(const eval::Retention& r) {
 
 std::string select_table(const SelectResult& r) {
   const HeadArrays& a = *r.arrays;
-  std::string text = formatted("%s: %d of %zu tokens, %d of them the newest, %zu KV heads, seed %llu\n\n", r.setup.policy.text().c_str(),
-                               r.setup.budget, a.tokens(), r.setup.buffer, a.kv_heads(),
+  std::string text = formatted("%s: %d of %zu tokens, %d of them the newest, %zu KV heads, seed %llu\n\n",
+                               r.setup.policy.text().c_str(), r.setup.budget, a.tokens(), r.setup.buffer, a.kv_heads(),
                                static_cast<unsigned long long>(r.setup.seed));
-  text += formatted("%8s %8s %10s %10s %12s %12s\n", "sequence", "KV head", "protected", "chosen", "oldest kept", "newest gone");
+  text += formatted("%8s %8s %10s %10s %12s %12s\n", "sequence", "KV head", "protected", "chosen", "oldest kept",
+                    "newest gone");
   for_each_head(r, [&](size_t s, size_t h, const Selection& head) {
     std::vector<bool> kept(a.tokens());
     for (uint32_t row : head.kept) kept[row] = true;
@@ -125,15 +127,16 @@ std::string select_table(const SelectResult& r) {
       else gone = std::max(gone, position);
     }
     const int chosen = r.setup.budget - r.setup.buffer - static_cast<int>(head.protected_.size());
-    text += formatted("%8zu %8zu %10zu %10d %12lld %12s\n", s, h, head.protected_.size(), chosen, static_cast<long long>(oldest),
-                      gone < 0 ? "-" : std::to_string(gone).c_str());
+    text += formatted("%8zu %8zu %10zu %10d %12lld %12s\n", s, h, head.protected_.size(), chosen,
+                      static_cast<long long>(oldest), gone < 0 ? "-" : std::to_string(gone).c_str());
   });
-  text += formatted("\n%8s %8s %10s %10s %14s %16s %12s\n", "sequence", "union", "coverage", "overlap", "prompt, union", "prompt, per head",
-                    "values |cos|");
+  text += formatted("\n%8s %8s %10s %10s %14s %16s %12s\n", "sequence", "union", "coverage", "overlap", "prompt, union",
+                    "prompt, per head", "values |cos|");
   for (size_t s = 0; s < a.sequences(); ++s) {
     const eval::Retention& m = r.retention[s];
-    text += formatted("%8zu %8.3f %10s %10s %14s %16s %12s\n", s, m.union_share, cell(m.coverage_entropy).c_str(), cell(m.overlap).c_str(),
-                      cell(m.prompt_union).c_str(), cell(m.prompt_mean).c_str(), cell(r.value_similarity[s]).c_str());
+    text += formatted("%8zu %8.3f %10s %10s %14s %16s %12s\n", s, m.union_share, cell(m.coverage_entropy).c_str(),
+                      cell(m.overlap).c_str(), cell(m.prompt_union).c_str(), cell(m.prompt_mean).c_str(),
+                      cell(r.value_similarity[s]).c_str());
   }
   return text;
 }
@@ -150,11 +153,23 @@ json select_json(const SelectResult& r) {
     retention.push_back(retention_json(r.retention[s]));
     retention.back()["value_similarity"] = or_null(r.value_similarity[s]);
   }
-  return {{"policy", r.setup.policy.text()}, {"budget", r.setup.budget}, {"buffer", r.setup.buffer}, {"tokens", a.tokens()},
-          {"candidates", candidates(r)}, {"sequences", a.sequences()}, {"kv_heads", a.kv_heads()}, {"group", a.group()},
-          {"head_dim", a.head_dim()}, {"queries", a.queries()}, {"prompt_tokens", r.setup.prompt_tokens},
-          {"evict_seed", r.setup.seed}, {"layer", r.setup.layer}, {"eviction", r.setup.eviction}, {"heads", heads},
-          {"retention", retention}, {"build", build_id()}};
+  return {{"policy", r.setup.policy.text()},
+          {"budget", r.setup.budget},
+          {"buffer", r.setup.buffer},
+          {"tokens", a.tokens()},
+          {"candidates", candidates(r)},
+          {"sequences", a.sequences()},
+          {"kv_heads", a.kv_heads()},
+          {"group", a.group()},
+          {"head_dim", a.head_dim()},
+          {"queries", a.queries()},
+          {"prompt_tokens", r.setup.prompt_tokens},
+          {"evict_seed", r.setup.seed},
+          {"layer", r.setup.layer},
+          {"eviction", r.setup.eviction},
+          {"heads", heads},
+          {"retention", retention},
+          {"build", build_id()}};
 }
 
 std::string kept_npy(const SelectResult& r) {

@@ -29,7 +29,9 @@ struct SelectResult {
   std::vector<eval::Retention> retention;     // [S]
   std::vector<std::optional<double>> value_similarity;  // [S] mean over heads of mean |cos| between kept values
 
-  const Selection& head(size_t sequence, size_t kv_head) const { return heads[sequence * arrays->kv_heads() + kv_head]; }
+  const Selection& head(size_t sequence, size_t kv_head) const {
+    return heads[sequence * arrays->kv_heads() + kv_head];
+  }
 };
 
 // Applies the policy to every head and measures what they hold together. Throws Error before anything has run.
@@ -38,8 +40,8 @@ SelectResult select_heads(const HeadArrays& arrays, const SelectSetup& setup, co
 std::string select_table(const SelectResult& result);
 nlohmann::json select_json(const SelectResult& result);
 std::string kept_npy(const SelectResult& result);  // int64 [heads][M]
-// kept, positions (int64 [heads][M]), scores (f32 [heads][C]), protected (bool [heads][C]), and log_weight (f32 [heads][M])
-// when the policy sets it.
+// kept, positions (int64 [heads][M]), scores (f32 [heads][C]), protected (bool [heads][C]), and log_weight (f32
+// [heads][M]) when the policy sets it.
 std::string select_npz(const SelectResult& result);
 
 // The numbers of eval::Retention; null where there is nothing to measure.

@@ -22,7 +22,8 @@ std::string wrong_with(const EvictionRecord& r) {
   if (sorted.back() >= r.seen) return "kept holds a position outside of what was seen";
   if (std::ranges::adjacent_find(sorted) != sorted.end()) return "kept holds a position twice";
   if (sorted[sorted.size() - r.buffer] != r.seen - r.buffer) return "kept does not end with the buffer";
-  if (*std::min_element(r.kept.end() - r.buffer, r.kept.end()) != r.seen - r.buffer) return "kept does not end with the buffer";
+  if (*std::min_element(r.kept.end() - r.buffer, r.kept.end()) != r.seen - r.buffer)
+    return "kept does not end with the buffer";
   return "";
 }
 
@@ -52,14 +53,17 @@ EvictionRecord parse_line(const std::string& text) {
 }  // namespace
 
 std::string eviction_log_line(const EvictionRecord& r) {
-  const json line = {{"layer", r.layer}, {"kv_head", r.kv_head}, {"eviction", r.eviction}, {"seen", r.seen},
-                     {"candidates", r.candidates}, {"buffer", r.buffer}, {"prompt_tokens", r.prompt_tokens}, {"kept", r.kept}};
+  const json line = {
+      {"layer", r.layer},           {"kv_head", r.kv_head}, {"eviction", r.eviction},           {"seen", r.seen},
+      {"candidates", r.candidates}, {"buffer", r.buffer},   {"prompt_tokens", r.prompt_tokens}, {"kept", r.kept}};
   return line.dump() + "\n";
 }
 
 std::vector<EvictionRecord> read_eviction_log(const std::string& path) {
   std::ifstream in(path);
-  if (!in || std::filesystem::is_directory(path)) throw Error(ErrorCode::kNotFound, "cannot read " + path + "; give a log that `vase run --log-evictions` has written");
+  if (!in || std::filesystem::is_directory(path))
+    throw Error(ErrorCode::kNotFound,
+                "cannot read " + path + "; give a log that `vase run --log-evictions` has written");
   std::vector<EvictionRecord> records;
   size_t number = 0;
   const auto fail = [&](const std::string& why) {
@@ -80,7 +84,8 @@ std::vector<EvictionRecord> read_eviction_log(const std::string& path) {
     }
     if (const std::string wrong = wrong_with(records.back()); !wrong.empty()) fail(wrong);
   }
-  if (records.empty()) throw Error(ErrorCode::kCorrupt, path + " holds no eviction; the text has fitted into the budget");
+  if (records.empty())
+    throw Error(ErrorCode::kCorrupt, path + " holds no eviction; the text has fitted into the budget");
   return records;
 }
 

@@ -13,7 +13,12 @@ constexpr char32_t kInvalid = 0xFFFD;
 // One code point from the beginning of text, and the bytes that it takes.
 std::pair<char32_t, size_t> decode(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xC2 ? 0 : byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : byte(0) < 0xF5 ? 4 : 0;
+  const size_t length = byte(0) < 0x80   ? 1
+                        : byte(0) < 0xC2 ? 0
+                        : byte(0) < 0xE0 ? 2
+                        : byte(0) < 0xF0 ? 3
+                        : byte(0) < 0xF5 ? 4
+                                         : 0;
   if (length == 1) return {byte(0), 1};
   if (length == 0 || text.size() < length) return {kInvalid, 1};
   char32_t code = byte(0) & (0x7F >> length);

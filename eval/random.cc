@@ -1,5 +1,7 @@
 #include "eval/random.h"
 
+#include "base/fnv.h"
+
 namespace vase::eval {
 
 uint64_t Random::next() {
@@ -16,10 +18,10 @@ uint64_t Random::below(uint64_t count) {
 
 int Random::between(int low, int high) { return low + static_cast<int>(below(static_cast<uint64_t>(high - low) + 1)); }
 
-uint64_t seed_from(std::string_view text, uint64_t basis) {
-  uint64_t hash = basis;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
+uint64_t seed_from(std::string_view text) {
+  Fnv hash;
+  hash.add(text);
+  return hash.value();
 }
 
 uint64_t mixed(uint64_t x) {

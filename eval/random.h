@@ -21,9 +21,8 @@ class Random {
   uint64_t state_;
 };
 
-// FNV-1a, 64 bits: a seed out of a name. basis: where it begins.
-inline constexpr uint64_t kFnvBasis = 0xcbf29ce484222325u;
-uint64_t seed_from(std::string_view text, uint64_t basis = kFnvBasis);
+// A seed out of a name, by FNV-1a.
+uint64_t seed_from(std::string_view text);
 
 // The finaliser of SplitMix64: every bit of x touches every bit of the result.
 uint64_t mixed(uint64_t x);

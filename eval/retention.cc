@@ -54,7 +54,8 @@ std::optional<double> overlap(const std::vector<std::vector<int32_t>>& heads) {
 
 // The part of a layer that one record stands for must be the same for all of its heads.
 void check_alike(const EvictionRecord& a, const EvictionRecord& b) {
-  if (a.seen == b.seen && a.candidates == b.candidates && a.buffer == b.buffer && a.prompt_tokens == b.prompt_tokens) return;
+  if (a.seen == b.seen && a.candidates == b.candidates && a.buffer == b.buffer && a.prompt_tokens == b.prompt_tokens)
+    return;
   throw Error(ErrorCode::kCorrupt, "eviction " + std::to_string(a.eviction) + ", layer " + std::to_string(a.layer) +
                                        ": heads " + std::to_string(a.kv_head) + " and " + std::to_string(b.kv_head) +
                                        " differ in tokens seen, candidates, buffer or prompt");
@@ -122,16 +123,17 @@ std::vector<RetentionRow> retention_of(std::span<const EvictionRecord> records) 
     auto& group = groups[{r.eviction, r.layer}];
     if (!group.emplace(r.kv_head, &r).second) {
       throw Error(ErrorCode::kCorrupt, "eviction " + std::to_string(r.eviction) + ", layer " + std::to_string(r.layer) +
-                                           ", head " + std::to_string(r.kv_head) + " comes twice; give the log of one run");
+                                           ", head " + std::to_string(r.kv_head) +
+                                           " comes twice; give the log of one run");
     }
     heads = std::max(heads, size_t(r.kv_head) + 1);
   }
   std::vector<RetentionRow> rows;
   for (const auto& [key, group] : groups) {
     if (group.size() != heads) {
-      throw Error(ErrorCode::kCorrupt, "eviction " + std::to_string(key.first) + ", layer " + std::to_string(key.second) +
-                                           " has " + std::to_string(group.size()) + " of " + std::to_string(heads) +
-                                           " heads; the log is not complete");
+      throw Error(ErrorCode::kCorrupt, "eviction " + std::to_string(key.first) + ", layer " +
+                                           std::to_string(key.second) + " has " + std::to_string(group.size()) +
+                                           " of " + std::to_string(heads) + " heads; the log is not complete");
     }
     std::vector<const EvictionRecord*> list;
     for (const auto& [head, record] : group) list.push_back(record);

@@ -1,4 +1,5 @@
-// What the heads of a layer hold after an eviction, seen together: the diagnostics of Random Attention (arXiv 2609.03430).
+// What the heads of a layer hold after an eviction, seen together: the diagnostics of Random Attention
+// (arXiv 2609.03430).
 #pragma once
 
 #include <cstdint>
@@ -20,11 +21,11 @@ struct LayerKept {
 
 // Empty where there is nothing to measure.
 struct Retention {
-  // Different positions kept by any head, divided by C. K/C when heads keep the same tokens; above 1 when they hold such
-  // different ones that together they remember more than one head has room for.
+  // Different positions kept by any head, divided by C. K/C when heads keep the same tokens; above 1 when they hold
+  // such different ones that together they remember more than one head has room for.
   double union_share = 0;
-  // Where in the text the kept tokens lie: entropy of the kept positions of all heads, those of the prompt left out, in 64
-  // equal bins over [P, seen - R), divided by ln 64. 1 = evenly spread, 0 = all in one bin.
+  // Where in the text the kept tokens lie: entropy of the kept positions of all heads, those of the prompt left out, in
+  // 64 equal bins over [P, seen - R), divided by ln 64. 1 = evenly spread, 0 = all in one bin.
   std::optional<double> coverage_entropy;
   // Mean over pairs of heads of |A and B| / |A or B| of what they keep. 1 = the same tokens.
   std::optional<double> overlap;
@@ -35,8 +36,8 @@ struct Retention {
 // Needs at least one head and C > 0.
 Retention measure_retention(const LayerKept& layer);
 
-// Mean |cos| between pairs of rows [n][width]: how alike the kept values of one head are. Of more than 512 rows, 512 evenly
-// spaced ones are compared. Rows without length have cosine 0. Empty for fewer than two rows.
+// Mean |cos| between pairs of rows [n][width]: how alike the kept values of one head are. Of more than 512 rows, 512
+// evenly spaced ones are compared. Rows without length have cosine 0. Empty for fewer than two rows.
 std::optional<double> mean_abs_cosine(std::span<const float> rows, int width);
 
 struct RetentionRow {

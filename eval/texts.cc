@@ -23,7 +23,8 @@ std::string read_file(const std::string& path) {
 }
 
 // The tokenizer does not know which file its text is from.
-std::vector<int32_t> tokenized(const Model& model, const std::string& text, bool add_special, const std::string& where) {
+std::vector<int32_t> tokenized(const Model& model, const std::string& text, bool add_special,
+                               const std::string& where) {
   try {
     return model.tokenize(text, add_special);
   } catch (const Error& e) {
@@ -62,7 +63,8 @@ std::vector<int32_t> prompt_of(const Model& model, const json& object, const std
 }
 
 Text parse_record(const Model& model, const json& object, const std::string& where, int most_tokens) {
-  if (object.is_array()) fail(where, "a list, not a JSON object; write one object per line, without brackets and commas around them");
+  if (object.is_array())
+    fail(where, "a list, not a JSON object; write one object per line, without brackets and commas around them");
   if (!object.is_object()) fail(where, "not a JSON object");
   Text text;
   text.name = object.contains("id") ? (object["id"].is_string() ? text_of(object, "id", where) : object["id"].dump())

@@ -27,7 +27,12 @@ double range_of(std::span<const float> row) {
 }  // namespace
 
 TextValues TextValues::sized(int text, int kv_heads, int text_tokens, int head_dim, int skip) {
-  TextValues all{.text = text, .first = skip, .kv_heads = kv_heads, .tokens = std::max(0, text_tokens - skip), .head_dim = head_dim, .values = {}};
+  TextValues all{.text = text,
+                 .first = skip,
+                 .kv_heads = kv_heads,
+                 .tokens = std::max(0, text_tokens - skip),
+                 .head_dim = head_dim,
+                 .values = {}};
   all.values.resize(size_t(kv_heads) * all.tokens * head_dim);
   return all;
 }
@@ -54,7 +59,8 @@ void ValueStudy::add(int layer, const TextValues& values) {
   for (int h = 0; h < values.kv_heads; ++h) {
     for (int t = 0; t < values.tokens; ++t) {
       const size_t row = size_t(h) * values.tokens + t;
-      all.rows.push_back({values.text, h, values.first + t, range_of(numbers.subspan(row * values.head_dim, values.head_dim))});
+      all.rows.push_back(
+          {values.text, h, values.first + t, range_of(numbers.subspan(row * values.head_dim, values.head_dim))});
     }
   }
   for (size_t i = 0; i < quantizers_.size(); ++i) {
@@ -73,9 +79,11 @@ std::vector<double> ValueStudy::ranges_of(int layer) const {
 
 RangeStudy ValueStudy::ranges(int layer, double ratio, size_t listed) const {
   const std::vector<double> ranges = ranges_of(layer);
-  RangeStudy study{.rows = ranges.size(), .mean = mean(ranges), .median = median(ranges), .p99 = quantile(ranges, 0.99)};
+  RangeStudy study{
+      .rows = ranges.size(), .mean = mean(ranges), .median = median(ranges), .p99 = quantile(ranges, 0.99)};
   study.skewness = skewness(ranges);
-  study.outliers = static_cast<size_t>(std::ranges::count_if(ranges, [&](double r) { return r > ratio * study.median; }));
+  study.outliers =
+      static_cast<size_t>(std::ranges::count_if(ranges, [&](double r) { return r > ratio * study.median; }));
   study.farthest.resize(std::min(listed, ranges.size()));
   const auto larger = [](const ValueRange& a, const ValueRange& b) { return a.range > b.range; };
   std::ranges::partial_sort_copy(layers_[layer].rows, study.farthest, larger);

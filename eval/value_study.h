@@ -1,6 +1,6 @@
 // How far the values of a model's tokens spread, layer by layer, and what that does to storing them in few bits
-// (eval/value_quantizer.h). A token's range is max - min over the channels of its value in one KV head: what the policies
-// with value slots protect (arXiv 2606.03928).
+// (eval/value_quantizer.h). A token's range is max - min over the channels of its value in one KV head: what the
+// policies with value slots protect (arXiv 2606.03928).
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct TextValues {
 
   // Positions from `skip` on, of a text of so many tokens; values is sized and 0.
   static TextValues sized(int text, int kv_heads, int text_tokens, int head_dim, int skip);
-  // Takes rows of some tokens: [tokens][kv_heads][head_dim], the first of them at `position`. What lies before `first` is left
-  // out.
+  // Takes rows of some tokens: [tokens][kv_heads][head_dim], the first of them at `position`. What lies before `first`
+  // is left out.
   void put(int position, std::span<const float> rows);
 };
 

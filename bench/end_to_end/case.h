@@ -52,7 +52,8 @@ struct Grid {
   CacheOptions cache;  // everything but budget and types
 };
 
-// Cases alike in all but policy, budget, matrix products and chunk, by test: they share the peer, and are timed in turns.
+// Cases alike in all but policy, budget, matrix products and chunk, by test: they share the peer, and are timed in
+// turns.
 struct Group {
   std::vector<Test> tests;
   std::vector<Case> cases;  // without a test
@@ -60,8 +61,8 @@ struct Group {
   const Case& common() const { return cases.front(); }
 };
 
-// Threads vary slowest, then KV types, depths, batches, policies, budgets, layouts and chunks. A policy that has no budget
-// comes once, not once per budget. Throws Error(kUsage) for a policy that does not parse.
+// Threads vary slowest, then KV types, depths, batches, policies, budgets, layouts and chunks. A policy that has no
+// budget comes once, not once per budget. Throws Error(kUsage) for a policy that does not parse.
 std::vector<Group> groups_of(const Grid& grid);
 
 }  // namespace vase::bench

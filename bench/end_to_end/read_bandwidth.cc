@@ -45,7 +45,9 @@ constexpr std::chrono::milliseconds kRest{250};  // OpenMP's workers spin for 20
 
 }  // namespace
 
-uint64_t read_words(std::span<const uint64_t> words) { return HWY_DYNAMIC_DISPATCH(SumWords)(words.data(), words.size()); }
+uint64_t read_words(std::span<const uint64_t> words) {
+  return HWY_DYNAMIC_DISPATCH(SumWords)(words.data(), words.size());
+}
 
 ReadBandwidth::ReadBandwidth(int threads) : buffer_(kBytes), threads_(threads) {}
 

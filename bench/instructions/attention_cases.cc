@@ -51,7 +51,8 @@ struct Attention {
 
   void add_older(const Shape& shape) {
     const auto bits = shape.type == RowType::kQ8_0 ? kernels::CodeBits::k8 : kernels::CodeBits::k4;
-    const size_t bytes = (kSlotsBefore + kernels::kStripSlots - 1) / kernels::kStripSlots * kernels::strip_bytes(bits, shape.head_dim);
+    const size_t bytes =
+        (kSlotsBefore + kernels::kStripSlots - 1) / kernels::kStripSlots * kernels::strip_bytes(bits, shape.head_dim);
     older = HugeBuffer(2 * bytes);
     args.older.slots = kSlotsBefore;
     args.older.k.strips = {older.data(), kernels::StripKind::kKeys, bits, shape.head_dim};

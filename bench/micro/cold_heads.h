@@ -74,7 +74,8 @@ class ColdHeads {
   int layers() const { return static_cast<int>(std::max<size_t>(1, RowPool::kBytes / bytes_per_layer())); }
   size_t bytes_per_layer() const { return 2 * size_t(kv_heads_) * slots_ * row_bytes(pool_->type, pool_->head_dim); }
 
-  // One token's attention. mass: over all slots but the newest 64. With quantised rows all slots but the token's own are older.
+  // One token's attention. mass: over all slots but the newest 64. With quantised rows all slots but the token's own
+  // are older.
   SlotAttentionArgs args(int layer, int kv_head, bool mass) {
     const int d = pool_->head_dim;
     SlotAttentionArgs args;

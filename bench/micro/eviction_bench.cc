@@ -2,8 +2,8 @@
 //
 // Shape: one KV head of eviction_heads.h. One thread; the rows of 8 heads take turns, as in a step.
 //
-// Counters, in CPU time of the thread: us_head = Policy::plan for one head; ms_token = the evictions of 36 layers of 8 heads
-// per decoded token, as one eviction serves the 64 tokens of a period. Threads share ms_token among them.
+// Counters, in CPU time of the thread: us_head = Policy::plan for one head; ms_token = the evictions of 36 layers of 8
+// heads per decoded token, as one eviction serves the 64 tokens of a period. Threads share ms_token among them.
 #include <benchmark/benchmark.h>
 #include <time.h>
 

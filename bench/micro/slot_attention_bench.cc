@@ -4,14 +4,15 @@
 //   ref_GBps  linear read of 512 MiB by all threads
 //   L2_GBps   the same attention over rows that lie in L2: what its arithmetic allows
 //
-// decode/<type>/d<head_dim>/g<group>/<slots>: one token (quantised types: its own slot apart, in strips) over 8 KV heads of cold layers, two threads that take half of the
-// heads each. us = time per layer, GBps = row bytes / us, frac = GBps / ref_GBps, of_limit = GBps / the smaller limit,
-// mass_cost = extra time with attention mass.
+// decode/<type>/d<head_dim>/g<group>/<slots>: one token (quantised types: its own slot apart, in strips) over 8 KV
+// heads of cold layers, two threads that take half of the heads each. us = time per layer, GBps = row bytes / us, frac
+// = GBps / ref_GBps, of_limit = GBps / the smaller limit, mass_cost = extra time with attention mass.
 //
-// prefill/<type>/<slots before>/<tokens>: CPU time in ns per (token, visible slot) of one KV head on one thread, group 4,
-// head_dim 128; decode_ns_per_pair = that of single tokens, speedup = the ratio.
+// prefill/<type>/<slots before>/<tokens>: CPU time in ns per (token, visible slot) of one KV head on one thread, group
+// 4, head_dim 128; decode_ns_per_pair = that of single tokens, speedup = the ratio.
 //
-// Medians; ratios are medians of the ratios of each turn. JSON: --benchmark_out=FILE --benchmark_out_format=json. A part:
+// Medians; ratios are medians of the ratios of each turn. JSON: --benchmark_out=FILE --benchmark_out_format=json. A
+// part:
 // --benchmark_filter=REGEX. Compact: --benchmark_counters_tabular=true.
 #include <benchmark/benchmark.h>
 #include <time.h>
@@ -212,7 +213,8 @@ void add_all() {
     if (is_quantised(type)) continue;  // prompts come into rows
     for (const int before : {0, 2048}) {
       for (int tokens = 1; tokens <= 512; tokens *= 2) {
-        add("prefill/" + name + "/" + std::to_string(before) + "/" + std::to_string(tokens), prefill, type, before, tokens);
+        add("prefill/" + name + "/" + std::to_string(before) + "/" + std::to_string(tokens), prefill, type, before,
+            tokens);
       }
     }
   }

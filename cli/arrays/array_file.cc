@@ -36,8 +36,9 @@ std::string reason(zip_error_t* error) {
 void require_memory(uint64_t bytes, const std::string& label) {
   const uint64_t there = available_memory();
   if (bytes <= there / 3) return;
-  throw Error(ErrorCode::kResource, label + " holds " + std::to_string(bytes >> 20) + " MiB of numbers, too many for the " +
-                                        std::to_string(there >> 20) + " MiB that are free; give fewer heads or tokens");
+  throw Error(ErrorCode::kResource, label + " holds " + std::to_string(bytes >> 20) +
+                                        " MiB of numbers, too many for the " + std::to_string(there >> 20) +
+                                        " MiB that are free; give fewer heads or tokens");
 }
 
 class NpzFile final : public ArrayFile {
@@ -88,7 +89,8 @@ class NpzFile final : public ArrayFile {
     zip_error_t error;
     zip_error_init_with_code(&error, code);
     const std::string text = reason(&error);
-    if (code == ZIP_ER_OPEN || code == ZIP_ER_NOENT || code == ZIP_ER_READ) throw Error(ErrorCode::kNotFound, "cannot read " + path_ + ": " + text);
+    if (code == ZIP_ER_OPEN || code == ZIP_ER_NOENT || code == ZIP_ER_READ)
+      throw Error(ErrorCode::kNotFound, "cannot read " + path_ + ": " + text);
     throw Error(ErrorCode::kCorrupt, path_ + " is no .npz file (" + text + "); write it with numpy.savez");
   }
   [[noreturn]] void fail(const std::string& label) const {
@@ -117,7 +119,8 @@ class ArrayFolder final : public ArrayFile {
     if (!error) require_memory(size, path);
     std::string bytes(error ? 0 : size, '\0');
     if (!in || error || !in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
-      throw Error(ErrorCode::kNotFound, "cannot read " + path + (errno ? std::string(": ") + std::strerror(errno) : ""));
+      throw Error(ErrorCode::kNotFound,
+                  "cannot read " + path + (errno ? std::string(": ") + std::strerror(errno) : ""));
     }
     return read_npy(bytes, path);
   }
@@ -132,9 +135,11 @@ struct FreeSource {
 std::unique_ptr<ArrayFile> ArrayFile::open(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) throw Error(ErrorCode::kNotFound, path + " does not exist; give an .npz file or a folder of .npy files");
+  if (!fs::exists(status))
+    throw Error(ErrorCode::kNotFound, path + " does not exist; give an .npz file or a folder of .npy files");
   if (fs::is_directory(status)) return std::make_unique<ArrayFolder>(path);
-  if (!fs::is_regular_file(status)) throw Error(ErrorCode::kUsage, path + " is neither a file nor a folder; give an .npz file");
+  if (!fs::is_regular_file(status))
+    throw Error(ErrorCode::kUsage, path + " is neither a file nor a folder; give an .npz file");
   return std::make_unique<NpzFile>(path);
 }
 
@@ -143,13 +148,16 @@ std::string npz_bytes(const std::vector<std::pair<std::string, std::string>>& ar
   zip_error_init(&error);
   const std::unique_ptr<zip_source_t, FreeSource> out(zip_source_buffer_create(nullptr, 0, 0, &error));
   zip_t* zip = out ? zip_open_from_source(out.get(), ZIP_TRUNCATE, &error) : nullptr;
-  const auto fail = [](const std::string& why) { throw Error(ErrorCode::kResource, "cannot make an .npz archive: " + why); };
+  const auto fail = [](const std::string& why) {
+    throw Error(ErrorCode::kResource, "cannot make an .npz archive: " + why);
+  };
   if (!zip) fail(reason(&error));
   zip_source_keep(out.get());  // zip_close() gives up the archive's own hold
   bool sound = true;
   for (const auto& [name, bytes] : arrays) {
     zip_source_t* source = zip_source_buffer(zip, bytes.data(), bytes.size(), 0);
-    const zip_int64_t index = source ? zip_file_add(zip, (name + std::string(kSuffix)).c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
+    const zip_int64_t index =
+        source ? zip_file_add(zip, (name + std::string(kSuffix)).c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
     if (source && index < 0) zip_source_free(source);
     // A fixed time, so that equal arrays give equal files: the first day that a zip archive can tell.
     sound = sound && index >= 0 && zip_set_file_compression(zip, index, ZIP_CM_STORE, 0) == 0 &&

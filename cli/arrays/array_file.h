@@ -28,7 +28,8 @@ class ArrayFile {
   std::vector<std::string> names_;
 };
 
-// The bytes of an .npz file, stored without compression. arrays: names and what npy_bytes() gave. Throws Error(kResource).
+// The bytes of an .npz file, stored without compression. arrays: names and what npy_bytes() gave. Throws
+// Error(kResource).
 std::string npz_bytes(const std::vector<std::pair<std::string, std::string>>& arrays);
 
 }  // namespace vase::cli

@@ -17,7 +17,8 @@ constexpr size_t kMostChannels = 1 << 16;
 [[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::kUsage, message); }
 
 // The name by which the file has an array, or "". Throws when it has two of the names.
-std::string find_name(const ArrayFile& file, std::initializer_list<const char*> names, std::vector<std::string>& unused) {
+std::string find_name(const ArrayFile& file, std::initializer_list<const char*> names,
+                      std::vector<std::string>& unused) {
   std::string found;
   for (const char* name : names) {
     const auto at = std::ranges::find(unused, name);
@@ -47,12 +48,15 @@ size_t product(std::span<const size_t> shape) {
 }  // namespace
 
 HeadArrays::HeadArrays(const ArrayFile& file) : unused_(file.names()) {
-  const std::string keys = find_name(file, {"K", "k", "keys"}, unused_), values = find_name(file, {"V", "v", "values"}, unused_);
+  const std::string keys = find_name(file, {"K", "k", "keys"}, unused_),
+                    values = find_name(file, {"V", "v", "values"}, unused_);
   const std::string queries = find_name(file, {"Q", "q", "queries"}, unused_);
-  const std::string positions = find_name(file, {"positions"}, unused_), weights = find_name(file, {"log_weight"}, unused_);
+  const std::string positions = find_name(file, {"positions"}, unused_),
+                    weights = find_name(file, {"log_weight"}, unused_);
   read_keys(file.read(required(file, keys, "K")));
   NpyArray array = file.read(required(file, values, "V"));
-  if (array.shape != keys_shape_) fail(with_shape(array) + ", " + keys_name_ + " has " + shape_text(keys_shape_) + "; they must be equal");
+  if (array.shape != keys_shape_)
+    fail(with_shape(array) + ", " + keys_name_ + " has " + shape_text(keys_shape_) + "; they must be equal");
   values_ = array.floats();
   if (!queries.empty()) read_queries(file.read(queries));
   if (!weights.empty()) {
@@ -63,7 +67,8 @@ HeadArrays::HeadArrays(const ArrayFile& file) : unused_(file.names()) {
     array = file.read(positions);
     std::vector<int32_t> narrow;
     for (int64_t p : array.integers()) {
-      if (p < 0 || p >= std::numeric_limits<int32_t>::max()) fail(array.name + " holds " + std::to_string(p) + "; allowed: 0 to 2147483646");
+      if (p < 0 || p >= std::numeric_limits<int32_t>::max())
+        fail(array.name + " holds " + std::to_string(p) + "; allowed: 0 to 2147483646");
       narrow.push_back(static_cast<int32_t>(p));
     }
     read_per_token(array, narrow, positions_);
@@ -72,7 +77,9 @@ HeadArrays::HeadArrays(const ArrayFile& file) : unused_(file.names()) {
 
 void HeadArrays::read_keys(NpyArray array) {
   const size_t rank = array.shape.size();
-  if (rank < 2 || rank > 4) fail(with_shape(array) + "; allowed: (tokens, head_dim), (heads, tokens, head_dim) or (sequences, heads, tokens, head_dim)");
+  if (rank < 2 || rank > 4)
+    fail(with_shape(array) +
+         "; allowed: (tokens, head_dim), (heads, tokens, head_dim) or (sequences, heads, tokens, head_dim)");
   if (product(array.shape) == 0) fail(with_shape(array) + ", which holds nothing");
   keys_ = array.floats();
   keys_name_ = array.name;
@@ -100,12 +107,14 @@ void HeadArrays::read_queries(const NpyArray& array) {
     fail(with_shape(array) + beside + "; allowed: " + allowed);
   }
   if (shape[rank - 1] != head_dim_) fail(with_shape(array) + beside + "; the last axis is head_dim and must be equal");
-  if (product(shape) == 0 || shape[rank - 2] > kMostRows) fail(with_shape(array) + "; it needs between 1 and 16777216 queries");
+  if (product(shape) == 0 || shape[rank - 2] > kMostRows)
+    fail(with_shape(array) + "; it needs between 1 and 16777216 queries");
   window_ = shape[rank - 2];
   const size_t all = product(std::span(shape).first(rank - 2));  // query heads of all sequences
   const bool split = keys_rank == 3 && rank == 4;
   if ((keys_rank == 4 && shape[0] != sequences_) || (split && shape[0] != kv_heads_) || all % heads != 0) {
-    fail(with_shape(array) + beside + "; the query heads must be a multiple of the " + std::to_string(kv_heads_) + " KV heads");
+    fail(with_shape(array) + beside + "; the query heads must be a multiple of the " + std::to_string(kv_heads_) +
+         " KV heads");
   }
   group_ = all / heads;
   const std::vector<float>& given = array.floats();
@@ -124,7 +133,8 @@ template <typename T>
 void HeadArrays::read_per_token(const NpyArray& array, const std::vector<T>& numbers, std::vector<T>& out) {
   const std::vector<size_t> one = {tokens_}, all(keys_shape_.begin(), keys_shape_.end() - 1);
   if (array.shape != one && array.shape != all) {
-    fail(with_shape(array) + "; allowed: " + shape_text(one) + (one == all ? "" : " or " + shape_text(all)) + ", as " + keys_name_);
+    fail(with_shape(array) + "; allowed: " + shape_text(one) + (one == all ? "" : " or " + shape_text(all)) + ", as " +
+         keys_name_);
   }
   if (array.shape == all) {
     out = numbers;

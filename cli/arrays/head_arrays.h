@@ -1,5 +1,5 @@
-// Keys, values and queries of the heads of one layer, read from arrays. Shapes put the heads first, as torch has them after
-// the projection: [sequences][heads][tokens][head_dim].
+// Keys, values and queries of the heads of one layer, read from arrays. Shapes put the heads first, as torch has them
+// after the projection: [sequences][heads][tokens][head_dim].
 #pragma once
 
 #include <string>

@@ -50,7 +50,8 @@ std::vector<Number> to_row_major(const std::vector<Number>& numbers, std::span<c
 
 template <typename Number>
 std::string bytes_of(const char* descr, std::span<const size_t> shape, std::span<const Number> numbers) {
-  std::string header = std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
+  std::string header =
+      std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
   constexpr size_t kBefore = 10, kAlign = 64;  // magic, version and length; NumPy maps files from aligned data
   header.append(kAlign - (kBefore + header.size() + 1) % kAlign, ' ');
   header += '\n';
@@ -95,9 +96,15 @@ NpyArray read_npy(std::string_view bytes, const std::string& name) {
   return array;
 }
 
-std::string npy_bytes(std::span<const size_t> shape, std::span<const float> numbers) { return bytes_of("<f4", shape, numbers); }
-std::string npy_bytes(std::span<const size_t> shape, std::span<const int64_t> numbers) { return bytes_of("<i8", shape, numbers); }
-std::string npy_bytes(std::span<const size_t> shape, std::span<const uint8_t> marks) { return bytes_of("|b1", shape, marks); }
+std::string npy_bytes(std::span<const size_t> shape, std::span<const float> numbers) {
+  return bytes_of("<f4", shape, numbers);
+}
+std::string npy_bytes(std::span<const size_t> shape, std::span<const int64_t> numbers) {
+  return bytes_of("<i8", shape, numbers);
+}
+std::string npy_bytes(std::span<const size_t> shape, std::span<const uint8_t> marks) {
+  return bytes_of("|b1", shape, marks);
+}
 
 std::string shape_text(std::span<const size_t> shape) {
   std::string text = "(";

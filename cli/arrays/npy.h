@@ -1,5 +1,6 @@
-// Arrays in NumPy's .npy format, versions 1 to 3 (numpy.lib.format): little-endian f2, f4, f8, i4 and i8, in C or Fortran
-// order. Whatever else a file holds is refused with a message that names the array and says what NumPy can do about it.
+// Arrays in NumPy's .npy format, versions 1 to 3 (numpy.lib.format): little-endian f2, f4, f8, i4 and i8, in C or
+// Fortran order. Whatever else a file holds is refused with a message that names the array and says what NumPy can do
+// about it.
 #pragma once
 
 #include <cstdint>

@@ -92,8 +92,9 @@ class HeaderReader {
     unsupported("type " + quoted(descr));
   }
   [[noreturn]] void unsupported(const std::string& what) const {
-    throw Error(ErrorCode::kUnsupported, name_ + " has " + what +
-                                             "; allowed: little-endian f2, f4, f8, i4, i8, for example array.astype('<f4')");
+    throw Error(
+        ErrorCode::kUnsupported,
+        name_ + " has " + what + "; allowed: little-endian f2, f4, f8, i4, i8, for example array.astype('<f4')");
   }
   void read_shape(NpyHeader& header) {
     expect("(");
@@ -132,14 +133,16 @@ NpyHeader read_npy_header(std::string_view bytes, const std::string& name) {
   const auto byte = [&](size_t at) { return size_t(static_cast<unsigned char>(bytes[at])); };
   const size_t version = byte(6), length_bytes = version == 1 ? 2 : 4, start = 8 + length_bytes;
   if (version < 1 || version > 3) {
-    throw Error(ErrorCode::kUnsupported, name + " has version " + std::to_string(version) + " of the .npy format; allowed: 1 to 3");
+    throw Error(ErrorCode::kUnsupported,
+                name + " has version " + std::to_string(version) + " of the .npy format; allowed: 1 to 3");
   }
   const auto truncated = [&] { return Error(ErrorCode::kCorrupt, name + " ends within its header; write it again"); };
   if (bytes.size() < start) throw truncated();
   size_t length = 0;
   for (size_t i = 0; i < length_bytes; ++i) length |= byte(8 + i) << (8 * i);
   if (length > kMostHeaderBytes) {
-    throw Error(ErrorCode::kCorrupt, name + " has a header of " + std::to_string(length) + " bytes; at most 65536 are allowed");
+    throw Error(ErrorCode::kCorrupt,
+                name + " has a header of " + std::to_string(length) + " bytes; at most 65536 are allowed");
   }
   if (bytes.size() < start + length) throw truncated();
   NpyHeader header = HeaderReader(bytes.substr(start, length), name).read();

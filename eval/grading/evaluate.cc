@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "base/fnv.h"
 #include "eval/grading/functions.h"
 
 namespace vase::eval::grading {
@@ -13,9 +14,9 @@ namespace {
 using Result = std::optional<Value>;
 
 uint64_t hash(const std::string& name, int point) {
-  uint64_t all = 14695981039346656037ull;  // FNV-1a
-  for (char c : name + char('0' + point)) all = (all ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-  return all ^ all >> 32;
+  Fnv all;
+  all.add(name + char('0' + point));
+  return all.value() ^ all.value() >> 32;
 }
 
 // An odd number of 64ths, so that nothing like x - 1 is zero. At the later points every other one is negative, which of

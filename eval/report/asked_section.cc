@@ -5,6 +5,7 @@
 
 #include "eval/report/sections.h"
 #include "eval/report/setting.h"
+#include "eval/run/config.h"
 
 namespace vase::eval::report {
 namespace {
@@ -59,13 +60,16 @@ std::string shell_word(const std::string& word) {
   return text + "'";
 }
 
-std::string command(const ResultSet& set) {
-  if (!set.config.contains("command") || !set.config["command"].is_array()) return "-";
-  std::string text = "vase eval run";
-  for (const json& argument : set.config["command"]) {
-    if (argument.is_string()) text += " " + shell_word(argument.get<std::string>());
+// One behind the other, as a shell reads them.
+std::string commands(const ResultSet& set) {
+  std::string text;
+  for (const json& command : commands_of(set.config)) {
+    text += text.empty() ? "vase eval run" : "; vase eval run";
+    for (const json& argument : command) {
+      if (argument.is_string()) text += " " + shell_word(argument.get<std::string>());
+    }
   }
-  return text;
+  return text.empty() ? "-" : text;
 }
 
 Fact plain(const char* name, const char* pointer) {
@@ -82,7 +86,7 @@ std::vector<Fact> facts() {
       {"model", [](const ResultSet& s) { return setting(s, "model_name"); }},
       {"fingerprint of the model",
        [](const ResultSet& s) { return is_server(s) ? "-" : setting(s, "model"); }},
-      plain("server", "server"),
+      {"server", server_of},
       plain("vase", "build"),
       plain("grader", "grader"),
       {"tasks", tasks},
@@ -112,7 +116,7 @@ std::vector<Fact> facts() {
       plain("context limit (0: none)", "/cache/context"),
       plain("attention", "path"),
       {"hash of all this", [](const ResultSet& s) { return s.config["hash"].get<std::string>(); }},
-      {"command", command},
+      {"command", commands},
   };
 }
 

@@ -20,7 +20,7 @@ std::vector<std::string> model_titles(const Material& material) {
     if (std::ranges::find(titles, title) == titles.end()) titles.push_back(title);
   };
   for (const ResultSet& set : material.input.sets) {
-    add(is_server(set) ? setting(set, "model") + " at " + setting(set, "server")
+    add(is_server(set) ? setting(set, "model") + " at " + server_of(set)
                        : model_title(material, setting(set, "model")));
   }
   for (const auto& rows : material.kl) {

@@ -6,10 +6,12 @@ namespace vase::eval::report {
 // --c0 is the full cache, --c1 the random control, the others are Okabe and Ito's palette, lighter on a dark page.
 inline constexpr const char* kPageStyle = R"css(:root { color-scheme: light dark;
   --page: #ffffff; --ink: #222222; --faint: #6b6b6b; --rule: #dddddd; --grid: #e8e8e8;
-  --c0: #222222; --c1: #8a8a8a; --c2: #0072b2; --c3: #d55e00; --c4: #009e73; --c5: #c06a9c; --c6: #c98a00; --c7: #3aa0dd; }
+  --c0: #222222; --c1: #8a8a8a; --c2: #0072b2; --c3: #d55e00;
+  --c4: #009e73; --c5: #c06a9c; --c6: #c98a00; --c7: #3aa0dd; }
 @media screen and (prefers-color-scheme: dark) { :root {
   --page: #15181c; --ink: #e4e4e4; --faint: #a2a2a2; --rule: #3a3f45; --grid: #2a2f35;
-  --c0: #f2f2f2; --c1: #9a9a9a; --c2: #5aa9e6; --c3: #f0763b; --c4: #2fbf94; --c5: #db8fbc; --c6: #edb13b; --c7: #9adcff; } }
+  --c0: #f2f2f2; --c1: #9a9a9a; --c2: #5aa9e6; --c3: #f0763b;
+  --c4: #2fbf94; --c5: #db8fbc; --c6: #edb13b; --c7: #9adcff; } }
 body { margin: 0 auto; max-width: 60rem; padding: 1rem; background: var(--page); color: var(--ink);
   font: 16px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.7rem; line-height: 1.2; }
@@ -30,8 +32,10 @@ svg .shade { fill: var(--faint); opacity: 0.15; stroke: none; }
 svg .line { fill: none; stroke-width: 2; stroke-linejoin: round; } svg .bar { stroke-width: 1.2; opacity: 0.7; }
 svg .lead { stroke-width: 0.8; opacity: 0.6; fill: none; } svg .band { opacity: 0.15; stroke: none; }
 svg .box { fill-opacity: 0.25; stroke-width: 1.2; }
-svg .s0 { stroke: var(--c0); } svg .s1 { stroke: var(--c1); } svg .s2 { stroke: var(--c2); } svg .s3 { stroke: var(--c3); }
-svg .s4 { stroke: var(--c4); } svg .s5 { stroke: var(--c5); } svg .s6 { stroke: var(--c6); } svg .s7 { stroke: var(--c7); }
+svg .s0 { stroke: var(--c0); } svg .s1 { stroke: var(--c1); }
+svg .s2 { stroke: var(--c2); } svg .s3 { stroke: var(--c3); }
+svg .s4 { stroke: var(--c4); } svg .s5 { stroke: var(--c5); }
+svg .s6 { stroke: var(--c6); } svg .s7 { stroke: var(--c7); }
 svg .f0 { fill: var(--c0); } svg .f1 { fill: var(--c1); } svg .f2 { fill: var(--c2); } svg .f3 { fill: var(--c3); }
 svg .f4 { fill: var(--c4); } svg .f5 { fill: var(--c5); } svg .f6 { fill: var(--c6); } svg .f7 { fill: var(--c7); }
 svg .d1 { stroke-dasharray: 7 4; } svg .d2 { stroke-dasharray: 2 4; } svg .d3 { stroke-dasharray: 9 3 2 3; }

@@ -29,4 +29,10 @@ int64_t number_setting(const ResultSet& set, const std::string& pointer, int64_t
 
 bool is_server(const ResultSet& set) { return setting(set, "server") != "-"; }
 
+// Earlier versions have the address in the configuration itself.
+std::string server_of(const ResultSet& set) {
+  const json address = set.config.value("server", json());
+  return address.is_string() ? address.get<std::string>() : setting(set, "server");
+}
+
 }  // namespace vase::eval::report

@@ -17,5 +17,7 @@ int64_t number_setting(const ResultSet& set, const std::string& pointer, int64_t
 
 // Whether another program generated the texts.
 bool is_server(const ResultSet& set);
+// Where it was when the run was begun, or what else names it; "-" when there was none.
+std::string server_of(const ResultSet& set);
 
 }  // namespace vase::eval::report

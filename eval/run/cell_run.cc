@@ -18,6 +18,18 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// context: of --ctx, 0 when it is not given. trained: tokens that the model was trained on.
+void check_length(size_t tokens, int context, int trained, const Source& source, const Problem& problem) {
+  const int limit = context > 0 ? context : trained;
+  if (tokens < static_cast<size_t>(limit)) return;
+  const std::string has =
+      source.place_of(problem) + ": the prompt has " + std::to_string(tokens) + " tokens and leaves no room below ";
+  throw Error(ErrorCode::kUsage,
+              has + (context > 0 ? "--ctx " + std::to_string(limit) + "; give more, or leave the problem out"
+                                 : "the " + std::to_string(limit) + " that the model was trained on; give --ctx to go "
+                                   "beyond them, or leave the problem out"));
+}
+
 // The tokenizer does not know which problem its text is from.
 std::vector<int32_t> tokens_of(const Model& model, const GenerationOptions& options, const Source& source,
                                const Problem& problem) {
@@ -28,13 +40,7 @@ std::vector<int32_t> tokens_of(const Model& model, const GenerationOptions& opti
     throw Error(e.code(), source.place_of(problem) + ": " + e.what());
   }
   if (tokens.empty()) throw Error(ErrorCode::kUsage, source.place_of(problem) + ": the prompt is empty");
-  const int context = options.cache.context;
-  if (context > 0 && static_cast<int64_t>(tokens.size()) >= context) {
-    throw Error(ErrorCode::kUsage, source.place_of(problem) + ": the prompt has " +
-                                       std::to_string(tokens.size()) +
-                                       " tokens and leaves no room below --ctx " + std::to_string(context) +
-                                       "; give more, or leave the problem out");
-  }
+  check_length(tokens.size(), options.cache.context, model.shape().trained_context, source, problem);
   return tokens;
 }
 

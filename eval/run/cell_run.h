@@ -20,6 +20,8 @@ namespace vase::eval {
 struct RunCallbacks {
   // A generation is complete; its grade is not set yet.
   std::function<void(const Planned&, Result, Generation)> on_finished;
+  // A server does not take this item, and would not take it again; why: what it says. An engine takes all.
+  std::function<void(const Planned&, const std::string& why)> on_refused = {};
   // Several times a second: how many generations are in progress, and the tokens that have been generated so
   // far.
   std::function<void(int running, int64_t tokens)> on_tick;

@@ -48,6 +48,9 @@ bool may_pass(int status) {
   return status == 200 || status == 408 || status == 429 || (status >= 500 && status <= 504);
 }
 
+// About the key, the account, the path or the name of the model: it would be the same for every request.
+bool concerns_all(int status) { return status >= 401 && status <= 407; }
+
 std::string excerpt(const std::string& body) {
   const json answer = parse_json(body);
   if (answer.is_object() && answer.contains("error")) {
@@ -107,7 +110,7 @@ ChatReply read_reply(const std::string& body) {
   const json choice = choices.is_array() && !choices.empty() ? choices[0] : json();
   const json message = choice.is_object() ? choice.value("message", json()) : json();
   if (!message.is_object()) {
-    throw Error(ErrorCode::kCorrupt, "the server's answer has no choices[0].message: " + body.substr(0, 200));
+    throw RefusedRequest(ErrorCode::kCorrupt, "the server's answer has no choices[0].message: " + body.substr(0, 200));
   }
   ChatReply reply;
   std::string thinking = text_of(message, "reasoning_content");
@@ -156,8 +159,14 @@ struct ChatServer::Impl {
     return "it answered " + std::to_string(result->status) + ": " + excerpt(result->body);
   }
 
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorCode::kResource, "the server at " + options.url + ": " + what);
+  std::string said(const std::string& what) const { return "the server at " + options.url + ": " + what; }
+  [[noreturn]] void fail(const std::string& what) const { throw Error(ErrorCode::kResource, said(what)); }
+
+  // It would answer the same again.
+  [[noreturn]] void refuse(int status, const std::string& problem) const {
+    if (!concerns_all(status)) throw RefusedRequest(ErrorCode::kResource, said(problem));
+    fail(problem +
+         "; what is finished is kept. See to the address, --server-model and --api-key-env, and run it again");
   }
 
   ChatServerOptions options;
@@ -186,11 +195,7 @@ ChatReply ChatServer::ask(const json& request, const std::function<bool()>& stop
     const std::string problem = impl_->problem(result);
     if (problem.empty()) return read_reply(result->body);
     if (stop()) impl_->fail("stopped");
-    if (result && !may_pass(result->status)) {
-      impl_->fail(problem +
-                  "; what is finished is kept. It would refuse this again: see to the server, or leave the "
-                  "problem out (--ids, with another folder)");
-    }
+    if (result && !may_pass(result->status)) impl_->refuse(result->status, problem);
     if (attempt == impl_->options.attempts) {
       impl_->fail(problem + ", " + std::to_string(attempt) +
                   " times in a row; what is finished is kept, run it again to go on");

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "eval/run/config.h"
+#include "vase/error.h"
 
 namespace vase::eval {
 
@@ -15,11 +16,15 @@ struct ChatServerOptions {
   std::string url;    // "http://host:8000" or "http://host:8000/v1"; TLS is not built in
   std::string model;  // the name that the server knows
   std::string key;    // sent as a bearer token; empty = none
-  int timeout_s =
-      3600;  // longest silence of the server within a request: it says nothing until the whole text is there
-  int attempts = 8;  // of a request that the network or a busy server has ended
-  std::chrono::milliseconds first_wait{
-      500};  // before the second attempt; doubles each time, up to half a minute
+  int timeout_s = 3600;  // longest silence of the server; it says nothing until a whole text is there
+  int attempts = 8;      // of a request that the network or a busy server has ended
+  std::chrono::milliseconds first_wait{500};  // before the second attempt; doubles each time, up to half a minute
+};
+
+// What the server says to this one request, and would say again: that it is too long, for instance. Others may succeed.
+class RefusedRequest : public Error {
+ public:
+  using Error::Error;
 };
 
 struct ChatReply {
@@ -32,7 +37,7 @@ struct ChatReply {
 // system.
 nlohmann::json chat_request(const std::string& model, const GenerationOptions& options,
                             const std::string& user, uint64_t seed);
-// Throws Error(kCorrupt) when it is none.
+// Throws RefusedRequest(kCorrupt) when it is none.
 ChatReply read_reply(const std::string& body);
 
 class ChatServer {
@@ -44,8 +49,8 @@ class ChatServer {
   // Throws Error(kResource) when nobody answers there, or not with this key. Asks once.
   void check();
   // stop: asked while it waits between two attempts; it gives up then, as it does after cancel(). Throws
-  // Error: kResource, with what the server or the network said; kCorrupt, for JSON that is not of the
-  // protocol.
+  //  RefusedRequest    the server does not take this request, or its answer is JSON that is not of the protocol
+  //  Error(kResource)  any other end, with what the server or the network said: it concerns every request
   ChatReply ask(const nlohmann::json& request, const std::function<bool()>& stop);
   // From any thread: ends the request that is under way.
   void cancel();

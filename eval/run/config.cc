@@ -9,16 +9,28 @@ namespace {
 using nlohmann::json;
 
 constexpr int kFormat = 1;  // of the folder; grows when a reader of the old one would misread the new one
+constexpr const char* kServer = "openai";  // the protocol of all servers
 
 std::string dumped(const json& value) { return value.dump(-1, ' ', true, json::error_handler_t::replace); }
 
-// The content counts, not where it is from: the same problems in another file are the same task.
+// Of the problems as one list in JSON. Put together it would be another copy of all tests of programs, which are large.
+uint64_t hash_problems(const std::vector<Problem>& problems) {
+  TextHash hash;
+  hash.add("[");
+  for (const Problem& p : problems) {
+    if (&p != &problems.front()) hash.add(",");
+    hash.add(dumped(json::array({p.id, p.problem, p.answer, p.tests})));
+  }
+  hash.add("]");
+  return hash.value();
+}
+
+// The content counts, not where it is from: the same problems in another file are the same task. A file of no task in
+// particular gives the task its name, and under another name it is another task.
 json task_json(const Task& task) {
-  json problems = json::array();
-  for (const Problem& p : task.problems) problems.push_back({p.id, p.problem, p.answer, p.tests});
   return {{"name", task.name},
           {"problems", task.problems.size()},
-          {"hash", hex_digits(hash_text(dumped(problems)))},
+          {"hash", hex_digits(hash_problems(task.problems))},
           {"instruction", task.instruction}};
 }
 
@@ -60,7 +72,7 @@ json config_json(const Generator& generator, const RunPlan& plan, const Generati
                  {"build", generator.build},
                  {"model", generator.model},
                  {"model_name", generator.name},
-                 {"server", generator.server},
+                 {"server", generator.server.empty() ? "" : kServer},
                  {"sampling", sampling_json(options.session.sampling)},
                  {"max_tokens", options.session.max_tokens},
                  {"stops", options.session.stops},
@@ -72,10 +84,18 @@ json config_json(const Generator& generator, const RunPlan& plan, const Generati
     config["cache"]["context"] = options.cache.context;
     config["path"] = name_of(options.engine.path);
   }
-  return {{"hash", hex_digits(hash_text(dumped(config)))},
-          {"config", config},
-          {"items", count_items(plan)},
-          {"command", command}};
+  json file = {{"hash", hex_digits(hash_text(dumped(config)))},
+               {"config", config},
+               {"items", count_items(plan)},
+               {"command", command}};
+  if (!generator.server.empty()) file["server"] = generator.server;
+  return file;
+}
+
+std::vector<json> commands_of(const json& file) {
+  if (const json all = file.value("commands", json()); all.is_array()) return all.get<std::vector<json>>();
+  const json one = file.value("command", json());
+  return one.is_array() ? std::vector<json>{one} : std::vector<json>();
 }
 
 }  // namespace vase::eval

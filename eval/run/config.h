@@ -24,14 +24,17 @@ struct GenerationOptions {
 struct Generator {
   std::string model;   // fingerprint of the file, or the name that a server knows
   std::string name;    // of the model, for people
-  std::string server;  // address; empty: this program does
+  std::string server;  // address, which may be another one when the run goes on; empty: this program does
   std::string build;   // version of the program
 };
 
-// {"hash": 16 hex digits over "config", "config": {...}, "items": generations of all shards, "command":
-// [...]} grader: its name, and version where it has one. command: the arguments that the run was begun with;
-// for people, not part of the hash.
+// {"hash": 16 hex digits over "config", "config": {...}, "items": generations of all shards, "command": [...],
+// "server": "http://..."}. grader: its name, and version where it has one. command: the arguments that the run was
+// begun with. That and the server's address, where there is one, are for people and not part of the hash.
 nlohmann::json config_json(const Generator& generator, const RunPlan& plan, const GenerationOptions& options,
                            const std::string& grader, const std::vector<std::string>& command);
+
+// Of the content of a config.json, the commands that made the results: one, or those of the folders that were merged.
+std::vector<nlohmann::json> commands_of(const nlohmann::json& file);
 
 }  // namespace vase::eval

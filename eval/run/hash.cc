@@ -7,8 +7,14 @@
 
 namespace vase::eval {
 
+TextHash::TextHash(uint64_t start) : bytes_(Fnv::kBasis ^ mixed(start)) {}
+
+uint64_t TextHash::value() const { return mixed(bytes_.value()); }
+
 uint64_t hash_text(std::string_view text, uint64_t start) {
-  return mixed(seed_from(text, kFnvBasis ^ mixed(start)));
+  TextHash hash(start);
+  hash.add(text);
+  return hash.value();
 }
 
 std::string hex_digits(uint64_t value) {

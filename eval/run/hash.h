@@ -5,9 +5,20 @@
 #include <string>
 #include <string_view>
 
+#include "base/fnv.h"
+
 namespace vase::eval {
 
-// 64 bits out of a text and a number: FNV-1a, then the finaliser of splitmix64.
+// 64 bits out of a text and a number: FNV-1a, then the finaliser of splitmix64. The text may come in pieces.
+class TextHash {
+ public:
+  explicit TextHash(uint64_t start = 0);
+  void add(std::string_view piece) { bytes_.add(piece); }
+  uint64_t value() const;
+
+ private:
+  Fnv bytes_;
+};
 uint64_t hash_text(std::string_view text, uint64_t start = 0);
 
 // 16 hex digits.

@@ -1,10 +1,12 @@
 #include "eval/run/merge.h"
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <vector>
 
 #include "eval/json_text.h"
+#include "eval/run/config.h"
 #include "eval/run/record.h"
 #include "eval/run/results_file.h"
 #include "vase/error.h"
@@ -43,6 +45,13 @@ class Lines {
   std::vector<std::ifstream> files_;
 };
 
+// Each once. A shard's own command would pass for that of the whole.
+void set_commands(json& config, const std::vector<json>& commands) {
+  if (commands.size() < 2) return;
+  config.erase("command");
+  config["commands"] = commands;
+}
+
 }  // namespace
 
 Merged merge_results(std::span<const std::string> folders,
@@ -50,10 +59,14 @@ Merged merge_results(std::span<const std::string> folders,
   Merged merged;
   Lines lines(folders);
   std::map<Item::Key, Place> places;
+  std::vector<json> commands;
   for (size_t f = 0; f < folders.size(); ++f) {
     const json config = read_config(folders[f]);
     if (f == 0) merged.config = config;
     require_same_config(merged.config, folders[0], config, folders[f]);
+    for (const json& command : commands_of(config)) {
+      if (std::ranges::find(commands, command) == commands.end()) commands.push_back(command);
+    }
     read_results(Lines::path(folders[f]), [&](const ResultsLine& line) {
       const Result result = read_result(line.json, line.where);
       const Place place{f, line.where, line.offset, line.bytes};
@@ -67,6 +80,7 @@ Merged merge_results(std::span<const std::string> folders,
     });
   }
   for (const auto& [key, place] : places) write(lines.read(place));
+  set_commands(merged.config, commands);
   merged.results = static_cast<int64_t>(places.size());
   return merged;
 }

@@ -11,7 +11,9 @@
 namespace vase::eval {
 
 struct Merged {
-  nlohmann::json config;  // that all of them have: the content of the first one's config.json
+  // That all of them have: the content of the first one's config.json, with the commands of all in "commands" in place
+  // of "command", unless it is the same everywhere.
+  nlohmann::json config;
   int64_t results = 0;    // written
   int64_t repeated = 0;   // lines that equalled one of another folder, timing aside, and were left out
 };

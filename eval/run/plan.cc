@@ -58,8 +58,8 @@ std::string Source::place_of(const Problem& problem) const {
   return (path.empty() ? task.name : place_in_file(path, numbers.at(index))) + ", problem " + problem.id;
 }
 
-Source open_source(const std::string& text, int count, uint64_t seed) {
-  Source source{.task = open_task(text, count, seed), .path = {}, .numbers = {}};
+Source open_source(const std::string& text, int count, uint64_t seed, int most) {
+  Source source{.task = open_task(text, count, seed, most), .path = {}, .numbers = {}};
   if (!is_procedural(text)) source.path = text.substr(text.find('=') + 1);
   if (source.task.name == "jsonl") source.task.name = std::filesystem::path(source.path).stem();
   source.numbers.resize(source.task.problems.size());

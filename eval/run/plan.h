@@ -39,7 +39,7 @@ struct Source {
 
 // Opens what --task names (open_task() of eval/tasks/task.h). A JSONL file of no task in particular is called
 // by its name without folder and extension. Throws Error as open_task().
-Source open_source(const std::string& text, int count, uint64_t seed);
+Source open_source(const std::string& text, int count, uint64_t seed, int most = 0);
 
 struct RunPlan {
   std::vector<Source> sources;

@@ -17,10 +17,12 @@ namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(100);
 
+// A generation, or why there is none.
 struct Done {
   const Planned* planned;
   Result result;
   Generation generation;
+  std::string refusal = {};  // empty: there is one
 };
 
 Done done(const Planned& planned, const ChatReply& reply, double start, double seconds) {
@@ -119,6 +121,8 @@ class Workers {
     try {
       return server.ask(chat_request(model_, options_, planned.prompt(), planned.item.seed),
                         [this] { return stopping_.load(); });
+    } catch (const RefusedRequest&) {
+      throw;
     } catch (const Error& e) {
       throw Error(e.code(), planned.item.text() + ": " + e.what());
     }
@@ -126,8 +130,15 @@ class Workers {
 
   void generate(ChatServer& server, const Planned& planned) {
     const double start = unix_time();
-    const ChatReply reply = ask(server, planned);
-    Done one = done(planned, reply, start, unix_time() - start);
+    try {
+      const ChatReply reply = ask(server, planned);
+      add(done(planned, reply, start, unix_time() - start));
+    } catch (const RefusedRequest& e) {
+      add({.planned = &planned, .result = {}, .generation = {}, .refusal = e.what()});
+    }
+  }
+
+  void add(Done one) {
     const std::lock_guard lock(mutex_);
     done_.push_back(std::move(one));
     changed_.notify_all();
@@ -155,6 +166,10 @@ bool run_on_server(const ChatServerOptions& server, const GenerationOptions& opt
   int64_t tokens = 0;
   const auto hand_over = [&] {
     for (Done& one : workers.take()) {
+      if (!one.refusal.empty()) {
+        callbacks.on_refused(*one.planned, one.refusal);
+        continue;
+      }
       tokens += one.result.generated_tokens;
       callbacks.on_finished(*one.planned, std::move(one.result), std::move(one.generation));
     }

@@ -79,11 +79,12 @@ std::vector<TaskInfo> known_tasks() {
   return tasks;
 }
 
-Task read_task(const std::string& name, const std::string& path) {
+Task read_task(const std::string& name, const std::string& path, int most) {
   const FileTask& reader = find_file_task(name);
   Task task = {name, reader.instruction, reader.kind, {}};
   std::unordered_set<std::string> ids;
   read_records(path, [&](const Record& record) {
+    if (most > 0 && task.problems.size() == static_cast<size_t>(most)) return;
     std::optional<Problem> problem = reader.read(record);
     if (!problem) return;
     if (problem->id.empty()) problem->id = name + "-" + std::to_string(record.number);
@@ -112,7 +113,7 @@ Task make_task(const std::string& spec, int count, uint64_t seed) {
   return task;
 }
 
-Task open_task(const std::string& text, int count, uint64_t seed) {
+Task open_task(const std::string& text, int count, uint64_t seed, int most) {
   if (is_procedural(text)) return make_task(text, count, seed);
   const size_t equals = text.find('=');
   const std::string name = text.substr(0, equals);
@@ -120,7 +121,7 @@ Task open_task(const std::string& text, int count, uint64_t seed) {
   if (equals == std::string::npos || equals + 1 == text.size()) {
     throw Error(ErrorCode::kUsage, "the task " + name + " reads a file; write " + name + "=FILE");
   }
-  return read_task(std::string(task.name), text.substr(equals + 1));
+  return read_task(std::string(task.name), text.substr(equals + 1), most);
 }
 
 }  // namespace vase::eval

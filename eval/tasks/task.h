@@ -40,9 +40,10 @@ std::vector<TaskInfo> known_tasks();
 
 // Reads a data file: .jsonl (one object per line), .json (a list of objects, or one object per line) or .csv (with a
 // row of names). `task`: one of known_tasks that reads a file. docs/eval.md lists the fields that each task looks for.
+// most: problems behind the first so many are not made of their records, and so not checked; 0: all are.
 // Throws Error: kNotFound; kUsage for an unknown task or kind of file; kUnsupported for Parquet; kCorrupt, with file
 // and line, for a record that is malformed or has the id of another one, and for a file without problems.
-Task read_task(const std::string& task, const std::string& path);
+Task read_task(const std::string& task, const std::string& path, int most = 0);
 
 // Whether `spec` ("chain", "chain:steps=40,digits=2") names a procedural task.
 bool is_procedural(std::string_view spec);
@@ -51,7 +52,8 @@ bool is_procedural(std::string_view spec);
 // Throws Error(kUsage): the task, its settings or their ranges, or count < 1.
 Task make_task(const std::string& spec, int count, uint64_t seed);
 
-// What a command line names: "NAME=FILE" is read, a procedural spec is made. Throws Error as those two do.
-Task open_task(const std::string& text, int count, uint64_t seed);
+// What a command line names: "NAME=FILE" is read, up to `most` problems, a procedural spec is made. Throws Error as
+// those two do.
+Task open_task(const std::string& text, int count, uint64_t seed, int most = 0);
 
 }  // namespace vase::eval

@@ -32,8 +32,8 @@ struct CaptureOptions {
 };
 
 // Feeds the tokens to a full cache and calls back for every wanted layer of every chunk, in order of chunk and layer.
-// Throws Error(kUsage) for no tokens, tokens outside of the vocabulary, or layers that the model does not have. What the
-// callback throws leaves this function.
+// Throws Error(kUsage) for no tokens, tokens outside of the vocabulary, or layers that the model does not have. What
+// the callback throws leaves this function.
 VASE_API void capture(const Model& model, std::span<const int32_t> tokens, const CaptureOptions& options,
                       const std::function<void(const LayerRows&)>& on_rows);
 

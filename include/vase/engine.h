@@ -21,7 +21,8 @@ namespace vase {
 struct Counters {
   int64_t tokens_seen = 0;   // prompt and generated tokens in the cache's past
   // Per layer and KV head. With CacheOptions::stagger those of the first layer: others are ahead of it by less than one
-  // eviction and never hold more than capacity. With layers of unequal budgets the mean: slots rounded down, the other two up.
+  // eviction and never hold more than capacity. With layers of unequal budgets the mean: slots rounded down, the other
+  // two up.
   int slots_used = 0;
   int64_t evicted = 0;         // tokens dropped so far
   int64_t evictions = 0;       // times that a head has evicted
@@ -29,7 +30,8 @@ struct Counters {
 };
 
 enum class Finish : uint8_t { kRunning, kEndOfText, kStopString, kMaxTokens, kContextFull, kCancelled, kNonFinite };
-// "running", "eos", "stop", "length", "context", "cancelled", "nonfinite" (the model gave NaN logits: no text is invented)
+// "running", "eos", "stop", "length", "context", "cancelled", "nonfinite" (the model gave NaN logits: no text is
+// invented)
 VASE_API std::string_view finish_name(Finish finish);
 
 // Kept positions of one eviction (EngineOptions::log_evictions).

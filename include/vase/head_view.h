@@ -33,8 +33,9 @@ struct VASE_API PolicyNeeds {
   bool over_all = false;     // of the window records: p normalised over all slots used, not over the candidates
   float threshold = 0;       // of kRecurrence
   bool value_range = false;  // max - min of each value row, stored once when the row is appended; 4 B per slot
-  bool rows = false;         // keys or values at an eviction. Rows that are stored quantised are decoded for it: 8 B x head_dim per
-                             // slot of one head, for each thread that evicts. Other rows can be looked at in any case
+  bool rows = false;         // keys or values at an eviction. Rows that are stored quantised are decoded for it:
+                             // 8 B x head_dim per slot of one head, for each thread that evicts. Other rows can be
+                             // looked at in any case
   bool log_weight = false;   // a number per slot that is added to its logits, 0 at birth; 4 B per slot
   bool rope = false;         // how keys and queries were rotated; refused where positions are those of the cache
   int queries = 0;           // the newest queries of the group, rotated: 4 B x head_dim each, per query head

@@ -11,7 +11,8 @@
 
 namespace vase {
 
-// bytes() = layers * kv_heads * ((capacity - recent) * (key_row + value_row) + recent * (recent_key_row + recent_value_row)
+// bytes() = layers * kv_heads * ((capacity - recent) * (key_row + value_row)
+//                                + recent * (recent_key_row + recent_value_row)
 //                                + capacity * metadata + query_ring) * sequences + unused + summaries + scratch
 struct VASE_API MemoryPlan {
   int layers = 0, kv_heads = 0;
@@ -52,8 +53,9 @@ struct VASE_API MemoryPlan {
   uint64_t bytes() const {
     return sequence_bytes(capacity) * sequences + unused + summaries + scratch;
   }
-  // Slots as (kept + period), with those of the first and last layer when they differ; a term for the queries where there are any:
-  // "30 layers x 3 KV heads x 320 slots (256 + 64) x (128 K + 128 V + 16 meta) B x 1 sequence + 0.1 MiB scratch = 7.6 MiB"
+  // Slots as (kept + period), with those of the first and last layer when they differ; a term for the queries where
+  // there are any: "30 layers x 3 KV heads x 320 slots (256 + 64) x (128 K + 128 V + 16 meta) B x 1 sequence + 0.1 MiB
+  // scratch = 7.6 MiB"
   std::string formula() const;
 };
 

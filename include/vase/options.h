@@ -34,8 +34,8 @@ enum class LayerBudgets : uint8_t {
 
 // KV memory and what is kept in it. Behaviour.
 struct CacheOptions {
-  int budget = 1024;             // M: slots per layer and KV head right after an eviction, buffer included (tokens). With
-                                 // a policy that reads: tokens read per step and head
+  int budget = 1024;             // M: slots per layer and KV head right after an eviction, buffer included (tokens).
+                                 // With a policy that reads: tokens read per step and head
   double budget_mib = 0;         // > 0: solve M from this many MiB for all sequences together, everything included
   int buffer = 64;               // R: newest tokens that always stay (tokens)
   int period = 0;                // tokens from one eviction to the next; 0 = R. A head holds up to M + period slots
@@ -51,10 +51,12 @@ struct CacheOptions {
   Trigger trigger = Trigger::kGeneral;
   Positions positions = Positions::kText;
   LayerBudgets layer_budgets = LayerBudgets::kUniform;  // kPyramid: only with kEvicting, kGeneral and share=head
-  float pyramid_beta = 20;       // of kPyramid: the last layer keeps (M - R) / beta beside its buffer; 1 to 1000, 1 = uniform
-  bool stagger = true;           // from the second eviction of a sequence on, layers evict at different steps, spread evenly over
-                                 // the period, so that no step stalls; false = all in the same step. Only with kGeneral,
-                                 // kUniform, share=head and a period of at least R; elsewhere it changes nothing
+  float pyramid_beta = 20;       // of kPyramid: the last layer keeps (M - R) / beta beside its buffer; 1 to 1000,
+                                 // 1 = uniform
+  bool stagger = true;           // from the second eviction of a sequence on, layers evict at different steps, spread
+                                 // evenly over the period, so that no step stalls; false = all in the same step. Only
+                                 // with kGeneral, kUniform, share=head and a period of at least R; elsewhere it
+                                 // changes nothing
   int context = 0;               // positions a sequence may reach, at most 16,777,216; 0 = 1,048,576. Costs no memory,
                                  // except with policies that never evict: there it is the capacity, and
                                  // 0 = trained context.
@@ -65,7 +67,8 @@ struct EngineOptions {
   int sequences = 1;             // sessions that can run at the same time
   int threads = 0;               // 0 = number of physical cores; at most 256
   int chunk = 256;               // most prompt tokens per step, all sessions together (tokens)
-  int logit_rows = 1;            // most logit rows per step of Engine::force(); more is faster, each costs 4 B x vocabulary
+  int logit_rows = 1;            // most logit rows per step of Engine::force(); more is faster, each costs
+                                 // 4 B x vocabulary
   AttentionPath path = AttentionPath::kFused;
   bool poison_free_rows = false; // fills every free row with NaN (tests: free rows must never be read)
   bool log_evictions = false;    // keeps the kept positions of every eviction: 4 B x M x layers x KV heads each time

@@ -227,8 +227,8 @@ class VASE_API Policy {
   bool protects_prompt() const;
   // Smallest M that validate() accepts with this R: R + 1, or R + sinks + 1, or R + the value slots asked for.
   int64_t smallest_budget(int buffer) const;
-  // Throws Error(kUsage) when the parts cannot work with this budget (numbers and the smallest that works named), or not
-  // with one another.
+  // Throws Error(kUsage) when the parts cannot work with this budget (numbers and the smallest that works named), or
+  // not with one another.
   void validate(int budget, int buffer) const;
   // Throws Error(kUsage) when a part was made for another model.
   void check(const ModelHeads& heads) const;
@@ -254,8 +254,8 @@ class VASE_API Policy {
   // Keeps every token, reads what the reader chooses. Throws Error(kUsage) for null.
   explicit Policy(std::shared_ptr<const Reader> reader);
   // The same rules, selector and options with another scorer: how a text and a scorer of one's own go together, as in
-  // parse("protect=sinks:4 score=uniform select=sample").with_scorer(mine). Throws Error(kUsage) for null, for `full`, and
-  // for a scorer whose text() is not one printable word.
+  // parse("protect=sinks:4 score=uniform select=sample").with_scorer(mine). Throws Error(kUsage) for null, for `full`,
+  // and for a scorer whose text() is not one printable word.
   Policy with_scorer(std::shared_ptr<const Scorer> scorer) const;
 
  private:

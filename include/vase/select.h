@@ -1,5 +1,5 @@
-// A policy applied to arrays, without a model: what `vase select` and the bindings offer, and what one's own code can be
-// checked against. One KV head of one sequence at one eviction; words and letters are those of docs/layouts.md.
+// A policy applied to arrays, without a model: what `vase select` and the bindings offer, and what one's own code can
+// be checked against. One KV head of one sequence at one eviction; words and letters are those of docs/layouts.md.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,9 @@ struct SelectInput {
   // them, except for a policy with Order::kScore: there they may stand in any order.
   std::span<const int32_t> positions;
 
-  // [W][G][d] rotated; query w is that of the token at position seen - W + w, where seen = newest position + 1. Needed by
-  // policies that look at attention or queries. Window attention takes the newest R of them, or W if there are fewer.
+  // [W][G][d] rotated; query w is that of the token at position seen - W + w, where seen = newest position + 1. Needed
+  // by policies that look at attention or queries. Window attention takes the newest R of them, or W if there are
+  // fewer.
   std::span<const float> queries;
   int group = 1;                       // G, query heads that share this KV head
 
@@ -40,8 +41,8 @@ struct SelectInput {
 };
 
 struct Selection {
-  std::vector<uint32_t> kept;        // [M] indices of rows: K candidates, then the R newest. Ascending, or in gather order
-                                     // with Order::kScore
+  std::vector<uint32_t> kept;  // [M] indices of rows: K candidates, then the R newest. Ascending, or in gather order
+                               // with Order::kScore
   std::vector<float> scores;         // [C] of the candidates, C = n - R
   std::vector<uint32_t> protected_;  // indices of the candidates that rules have claimed, in claiming order
   std::vector<float> log_weight;     // [M] what each kept row is to carry; empty unless the policy needs log-weights
@@ -51,8 +52,8 @@ struct Selection {
 // for a policy that never evicts, needs what is not given, or cannot work with this budget.
 VASE_API Selection select_slots(const Policy& policy, const SelectInput& input);
 
-// The same for heads that share what they keep, as those of a layer do with Share::kLayer: one selection for all of them,
-// with the mean of their scores. They must have equal sizes and positions.
+// The same for heads that share what they keep, as those of a layer do with Share::kLayer: one selection for all of
+// them, with the mean of their scores. They must have equal sizes and positions.
 VASE_API Selection select_shared_slots(const Policy& policy, std::span<const SelectInput> heads);
 
 // Frequencies of plain RoPE, [head_dim / 2]: base^(-2 f / head_dim) for channel pair f.

@@ -2,30 +2,30 @@
  * more about what each one means; words and letters are those of docs/layouts.md.
  *
  * Conventions
- *  1. Handles. vase_policy, vase_model, vase_engine, vase_session and vase_selection are opaque. Each has a function that
- *     makes it and a vase_..._free() that gives it back; freeing NULL does nothing. Handles may be freed in any order:
- *     what still uses the thing behind a handle keeps it alive.
- *  2. Errors. A function that can fail returns a vase_status: VASE_OK, which is 0, or what kind of thing went wrong. Then
- *     vase_error_message() holds one line for people. What a function was to write through its pointers is left as it
- *     was, but a handle that it was to make is NULL.
+ *  1. Handles. vase_policy, vase_model, vase_engine, vase_session and vase_selection are opaque. Each has a function
+ *     that makes it and a vase_..._free() that gives it back; freeing NULL does nothing. Handles may be freed in any
+ *     order: what still uses the thing behind a handle keeps it alive.
+ *  2. Errors. A function that can fail returns a vase_status: VASE_OK, which is 0, or what kind of thing went wrong.
+ *     Then vase_error_message() holds one line for people. What a function was to write through its pointers is left
+ *     as it was, but a handle that it was to make is NULL.
  *  3. NULL. Pointers must not be NULL unless it is said that they may; a NULL that must not be one is VASE_USAGE.
  *  4. Ownership. What you pass in is yours: it is read during the call, or copied. What a function returns a pointer to
  *     belongs to the handle that it came from, and lives as long as that handle unless it says "until".
- *  5. Text. UTF-8. Texts that go in end with NUL, or come with their size in bytes. Texts that come out as a pointer end
- *     with NUL.
+ *  5. Text. UTF-8. Texts that go in end with NUL, or come with their size in bytes. Texts that come out as a pointer
+ *     end with NUL.
  *  6. Arrays and texts that are copied out. The caller gives memory and its capacity; the size that the whole takes is
- *     always reported, and as much as fits is written. To ask for the size alone, give NULL and 0. For texts the capacity
- *     counts the NUL at the end and the size does not, so a text was cut if size >= capacity.
+ *     always reported, and as much as fits is written. To ask for the size alone, give NULL and 0. For texts the
+ *     capacity counts the NUL at the end and the size does not, so a text was cut if size >= capacity.
  *  7. Structs that can grow. Option and result structs come with the sizeof() that the caller was compiled with, as an
  *     argument or in their first member `size`. Later versions only add members at the end. Set defaults by the init
  *     function, then change what you like.
  *  8. Threads. One thread at a time may call an engine, its sessions included; vase_session_cancel() may come from any
  *     thread. Models, policies and selections may be read from any number of threads. Errors belong to the thread.
  *  9. Callbacks get the `user` pointer that was given with them. They must return: no exception and no longjmp() may
- *     leave them. Text and logits callbacks run on the thread that made the call; a scorer may run on several threads at
- *     once.
- * 10. Versions. VASE_VERSION_* of this header and vase_version_number() of the library may differ in the patch number, and
- *     from 1.0 on the library may be of a later minor version. Promises: docs/versioning.md.
+ *     leave them. Text and logits callbacks run on the thread that made the call; a scorer may run on several threads
+ *     at once.
+ * 10. Versions. VASE_VERSION_* of this header and vase_version_number() of the library may differ in the patch number,
+ *     and from 1.0 on the library may be of a later minor version. Promises: docs/versioning.md.
  */
 #ifndef VASE_VASE_H_
 #define VASE_VASE_H_
@@ -146,7 +146,8 @@ typedef struct vase_scorer {
 /* Zeros, the size, and temperature 1. */
 VASE_API void vase_scorer_init(vase_scorer* scorer, size_t size);
 /* The same policy with `scorer` (copied) in place of its `score=`. Without success `destroy` is not called. */
-VASE_API vase_status vase_policy_with_scorer(const vase_policy* policy, const vase_scorer* scorer, vase_policy** result);
+VASE_API vase_status vase_policy_with_scorer(const vase_policy* policy, const vase_scorer* scorer,
+                                             vase_policy** result);
 
 /* ---- Models ---------------------------------------------------------------------------------------------------- */
 
@@ -173,12 +174,13 @@ VASE_API vase_status vase_model_shape(const vase_model* model, vase_shape* shape
 VASE_API vase_status vase_model_tokenize(const vase_model* model, const char* text, size_t bytes, int special,
                                          int32_t* tokens, size_t capacity, size_t* count);
 /* Bytes of one token; may be a part of a character, and may hold NULs. */
-VASE_API vase_status vase_model_piece(const vase_model* model, int32_t token, char* text, size_t capacity, size_t* bytes);
+VASE_API vase_status vase_model_piece(const vase_model* model, int32_t token, char* text, size_t capacity,
+                                      size_t* bytes);
 VASE_API int vase_model_ends_generation(const vase_model* model, int32_t token);
 VASE_API int vase_model_has_chat_template(const vase_model* model);
 /* The conversation as the file's own template writes it, ready for the model to answer. */
-VASE_API vase_status vase_model_render_chat(const vase_model* model, const vase_message* messages, size_t messages_count,
-                                            char* text, size_t capacity, size_t* bytes);
+VASE_API vase_status vase_model_render_chat(const vase_model* model, const vase_message* messages,
+                                            size_t messages_count, char* text, size_t capacity, size_t* bytes);
 /* The same as tokens. A special token that is spelled inside of a message counts as ordinary text. */
 VASE_API vase_status vase_model_tokenize_chat(const vase_model* model, const vase_message* messages,
                                               size_t messages_count, int32_t* tokens, size_t capacity, size_t* count);
@@ -208,8 +210,9 @@ typedef struct vase_cache_options {
                         * context */
   int32_t layer_budgets; /* VASE_LAYERS_...; with a pyramid M falls from the first layer to the last, and is the mean */
   float pyramid_beta;  /* 20: the last layer keeps (M - R) / beta beside its buffer */
-  int32_t stagger;     /* 0 or 1; 1: from the second eviction of a sequence on, layers evict at different steps, so that none
-                        * stalls. Only with the general trigger, equal budgets, share=head and a period of at least R */
+  int32_t stagger;     /* 0 or 1; 1: from the second eviction of a sequence on, layers evict at different steps, so that
+                        * none stalls. Only with the general trigger, equal budgets, share=head and a period of at
+                        * least R */
   int32_t auto_types;  /* 0 or 1; 1: budget_mib, which must be set, decides on key_type and value_type as well as on M:
                         * the most precise of f16; q8_0; q8_0 keys with q4_0 values; q4_0, with which the longest text
                         * fits without an eviction, else the types with which most of it does. 0 */
@@ -252,7 +255,8 @@ VASE_API void vase_session_options_init(vase_session_options* options, size_t si
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
-/* bytes = layers x kv_heads x ((capacity - recent) x (key_row + value_row) + recent x (recent_key_row + recent_value_row)
+/* bytes = layers x kv_heads x ((capacity - recent) x (key_row + value_row)
+           + recent x (recent_key_row + recent_value_row)
            + capacity x metadata + query_ring) x sequences + unused + summaries + scratch */
 typedef struct vase_memory_plan {
   int32_t layers, kv_heads, sequences;
@@ -263,7 +267,8 @@ typedef struct vase_memory_plan {
   int32_t read;                           /* tokens read per step by a policy that reads a part; 0 = all */
   uint64_t query_ring;                    /* bytes of newest queries per layer, KV head and sequence */
   uint64_t summaries;                     /* bytes that a policy that reads keeps about its blocks */
-  int32_t first_budget, last_budget;      /* M of the first and of the last layer; `budget` is the mean, and so is capacity */
+  int32_t first_budget, last_budget;      /* M of the first and of the last layer; `budget` is the mean, and so is
+                                           * capacity */
   int32_t recent;                         /* newest slots whose rows are not quantised yet; 0 without quantised types */
   int32_t recent_key_row, recent_value_row;  /* bytes of such a row */
   uint64_t unused;                        /* bytes at the ends of strips that no slot uses */
@@ -304,8 +309,9 @@ typedef void (*vase_on_text)(void* user, vase_session* session, const char* text
 typedef void (*vase_on_logits)(void* user, int64_t position, const float* logits, size_t vocabulary);
 
 /* Allocates all that its steps will ever need. Options may be NULL: the defaults. */
-VASE_API vase_status vase_engine_new(const vase_model* model, const vase_policy* policy, const vase_cache_options* cache,
-                                     const vase_engine_options* options, vase_engine** engine);
+VASE_API vase_status vase_engine_new(const vase_model* model, const vase_policy* policy,
+                                     const vase_cache_options* cache, const vase_engine_options* options,
+                                     vase_engine** engine);
 VASE_API void vase_engine_free(vase_engine* engine);
 /* Queues a prompt. Options may be NULL. */
 VASE_API vase_status vase_engine_submit(vase_engine* engine, const int32_t* prompt, size_t count,
@@ -345,7 +351,8 @@ typedef struct vase_eviction {
 
 /* The log of evictions, if log_evictions is on. */
 VASE_API size_t vase_session_eviction_count(const vase_session* session);
-VASE_API vase_status vase_session_eviction(const vase_session* session, size_t index, vase_eviction* eviction, size_t size);
+VASE_API vase_status vase_session_eviction(const vase_session* session, size_t index, vase_eviction* eviction,
+                                           size_t size);
 
 /* ---- A policy on arrays ---------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
-// Elementary functions of doubles that give the same bits on every SIMD target: additions, multiplications and divisions in
-// a fixed order, never fused. Series instead of fitted polynomials, so that every coefficient explains itself.
+// Elementary functions of doubles that give the same bits on every SIMD target: additions, multiplications and
+// divisions in a fixed order, never fused. Series instead of fitted polynomials, so that every coefficient explains
+// itself.
 #if defined(VASE_BASE_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef VASE_BASE_MATH_INL_H_
 #undef VASE_BASE_MATH_INL_H_
@@ -21,7 +22,8 @@ using F64V = hn::Vec<F64>;
 using U64 = hn::RebindToUnsigned<F64>;
 using U64V = hn::Vec<U64>;
 
-inline constexpr double kLn2High = 0x1.62e42feep-1, kLn2Low = 0x1.a39ef35793c76p-33;  // the first times 11 bits is exact
+inline constexpr double kLn2High = 0x1.62e42feep-1,
+                        kLn2Low = 0x1.a39ef35793c76p-33;  // the first times 11 bits is exact
 inline constexpr double kRounder = 0x1.8p52;  // adding it rounds to an integer, which then fills the low bits
 inline constexpr uint64_t kMantissa = (uint64_t(1) << 52) - 1, kOne = uint64_t(1023) << 52;
 
@@ -38,8 +40,8 @@ HWY_INLINE F64V power_series(const double (&coefficients)[N], F64V x) {
 }
 
 // ln x of positive, finite, normal x; relative error below 4e-16 (measured against an 80-bit logarithm).
-// x = 2^n (1 + f) with 1 + f in [sqrt 1/2, sqrt 2); ln(1 + f) = 2 artanh s, s = f / (2 + f), and 2 s = f - s f, so that f,
-// which is exact, leads.
+// x = 2^n (1 + f) with 1 + f in [sqrt 1/2, sqrt 2); ln(1 + f) = 2 artanh s, s = f / (2 + f), and 2 s = f - s f, so that
+// f, which is exact, leads.
 HWY_INLINE F64V natural_log(F64V x) {
   constexpr double kSeries[] = {2. / 3, 2. / 5, 2. / 7, 2. / 9, 2. / 11, 2. / 13, 2. / 15, 2. / 17, 2. / 19, 2. / 21};
   constexpr uint64_t kRootHalf = 0x3fe6a09e667f3bcd;

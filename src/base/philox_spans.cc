@@ -1,5 +1,5 @@
-// philox_spans.h on Highway. A lane of 64 bits holds one 32-bit word in its lower half; what is above is left over from a
-// product and means nothing.
+// philox_spans.h on Highway. A lane of 64 bits holds one 32-bit word in its lower half; what is above is left over from
+// a product and means nothing.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "base/philox_spans.cc"
 #include <hwy/foreach_target.h>

@@ -1,5 +1,5 @@
-// Philox4x32-10 (Salmon et al., SC 2011) for many counters at once, and numbers made of its blocks. Which SIMD target runs
-// changes no bit of them.
+// Philox4x32-10 (Salmon et al., SC 2011) for many counters at once, and numbers made of its blocks. Which SIMD target
+// runs changes no bit of them.
 #pragma once
 
 #include <cstddef>

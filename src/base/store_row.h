@@ -5,8 +5,8 @@
 
 namespace vase {
 
-// Of the types in kRowTypes. Writes row_bytes(type, width) to out: `width` floats, then zeros. f16 and bf16 round to nearest
-// even.
+// Of the types in kRowTypes. Writes row_bytes(type, width) to out: `width` floats, then zeros. f16 and bf16 round to
+// nearest even.
 void store_row(RowType type, const float* in, int width, void* out);
 
 }  // namespace vase

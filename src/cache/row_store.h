@@ -1,5 +1,5 @@
-// Keys or values of all heads. A head's slots lie in two parts: the older ones, quantised in strips or in rows of the type
-// asked for, and behind them the recent ones, in rows. A cache without quantised rows has recent ones alone.
+// Keys or values of all heads. A head's slots lie in two parts: the older ones, quantised in strips or in rows of the
+// type asked for, and behind them the recent ones, in rows. A cache without quantised rows has recent ones alone.
 #pragma once
 
 #include <cstdint>

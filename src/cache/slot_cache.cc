@@ -50,7 +50,8 @@ size_t CacheShape::unused_bytes() const {
     const HeadRoom room = room_of(layer);
     for (const RowType type : {key_type, value_type}) {
       const HeadRoom recent_alone{0, room.recent};
-      const size_t older = RowStore::bytes_for(type, head_dim, room) - RowStore::bytes_for(type, head_dim, recent_alone);
+      const size_t older =
+          RowStore::bytes_for(type, head_dim, room) - RowStore::bytes_for(type, head_dim, recent_alone);
       bytes += older - room.older * row_bytes(type, head_dim);
     }
   }
@@ -122,19 +123,24 @@ kernels::PartRows HeadSlots::older_keys() const { return cache_->keys_.older(hea
 kernels::PartRows HeadSlots::older_values() const { return cache_->values_.older(head_); }
 void HeadSlots::read_key(uint32_t slot, float* out) const {
   cache_->keys_.read(head_, static_cast<int>(slot), out);
-  if (key_offset() && static_cast<int>(slot) < recent_begin()) kernels::add_key_offset(*key_offset(), position(slot), 1, out);
+  if (key_offset() && static_cast<int>(slot) < recent_begin())
+    kernels::add_key_offset(*key_offset(), position(slot), 1, out);
 }
-void HeadSlots::read_value(uint32_t slot, float* out) const { cache_->values_.read(head_, static_cast<int>(slot), out); }
+void HeadSlots::read_value(uint32_t slot, float* out) const {
+  cache_->values_.read(head_, static_cast<int>(slot), out);
+}
 
 void HeadSlots::read_keys(float* out, size_t stride) const {
   cache_->keys_.read_older(head_, older_used(), out, stride);
-  for (int s = 0; key_offset() && s < older_used(); ++s) kernels::add_key_offset(*key_offset(), position(s), 1, out + s * stride);
+  for (int s = 0; key_offset() && s < older_used(); ++s)
+    kernels::add_key_offset(*key_offset(), position(s), 1, out + s * stride);
   for (int s = recent_begin(); s < recent_begin() + recent_used(); ++s) cache_->keys_.read(head_, s, out + s * stride);
 }
 
 void HeadSlots::read_values(float* out, size_t stride) const {
   cache_->values_.read_older(head_, older_used(), out, stride);
-  for (int s = recent_begin(); s < recent_begin() + recent_used(); ++s) cache_->values_.read(head_, s, out + s * stride);
+  for (int s = recent_begin(); s < recent_begin() + recent_used(); ++s)
+    cache_->values_.read(head_, s, out + s * stride);
 }
 
 template <typename T>

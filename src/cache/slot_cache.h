@@ -1,11 +1,12 @@
 // Static KV storage for all layers and sequences, and the bookkeeping of one KV head at a time.
 //
-// Rows: [layer][sequence][kv_head][slot], keys and values apart. Without quantised types the slots [0, used) are dense; rows are
-// encoded when a token comes in, and move as they are. With them a head's slots lie in two parts (row_store.h), each dense from
-// its begin: tokens come into the recent one and leave it for the older one when it is full (settle) or when they are kept by an
-// eviction; then they are quantised, once. The recent part is chronological. Metadata per slot: position, logical order, and
-// (only when a policy needs them) value range, a record of attention and a log-weight. Per head, when a policy needs them: a ring of the newest
-// queries, which does not grow with the slots. The cache stores and compacts; what to keep is decided elsewhere.
+// Rows: [layer][sequence][kv_head][slot], keys and values apart. Without quantised types the slots [0, used) are dense;
+// rows are encoded when a token comes in, and move as they are. With them a head's slots lie in two parts
+// (row_store.h), each dense from its begin: tokens come into the recent one and leave it for the older one when it is
+// full (settle) or when they are kept by an eviction; then they are quantised, once. The recent part is chronological.
+// Metadata per slot: position, logical order, and (only when a policy needs them) value range, a record of attention
+// and a log-weight. Per head, when a policy needs them: a ring of the newest queries, which does not grow with the
+// slots. The cache stores and compacts; what to keep is decided elsewhere.
 #pragma once
 
 #include <climits>
@@ -46,7 +47,7 @@ struct CacheShape {
   HeadRoom room_of(int layer) const {
     return two_parts() ? HeadRoom{capacity_of(layer) - recent, recent} : HeadRoom{0, capacity_of(layer)};
   }
-  size_t key_row() const { return row_bytes(key_type, head_dim); }      // bytes, of an older slot when there are two parts
+  size_t key_row() const { return row_bytes(key_type, head_dim); }  // bytes, of an older slot when there are two parts
   size_t value_row() const { return row_bytes(value_type, head_dim); }  // bytes
   size_t metadata() const;                                                                   // bytes per slot
   // Bytes of keys and values that no slot uses: strips have 16 slots.
@@ -68,8 +69,8 @@ struct KeepPlan {
   std::span<const uint32_t> kept;  // logical indices of candidates, distinct
   int candidates = 0;              // the first ones in logical order; what is behind them stays
   // The first so many in the new logical order end up in the slots [0, next_candidates): those that the next period's
-  // attention is to be shared among. Slots below it hold candidates alone now, or it is at least the number that stays. With
-  // two parts that is so whatever it is: all older tokens and the first recent ones.
+  // attention is to be shared among. Slots below it hold candidates alone now, or it is at least the number that stays.
+  // With two parts that is so whatever it is: all older tokens and the first recent ones.
   int next_candidates = INT_MAX;
   std::span<const float> log_weight = {};  // [candidates] what each will carry; empty: as before
 };

@@ -30,7 +30,8 @@ std::vector<vase::ChatMessage> chat_of(const vase_message* messages, size_t coun
   require_array(messages, count, "messages");
   std::vector<vase::ChatMessage> chat;
   for (size_t i = 0; i < count; ++i) {
-    chat.push_back({&required(messages[i].role, "a message's role"), &required(messages[i].content, "a message's content")});
+    chat.push_back(
+        {&required(messages[i].role, "a message's role"), &required(messages[i].content, "a message's content")});
   }
   return chat;
 }
@@ -75,7 +76,8 @@ vase_status vase_model_tokenize(const vase_model* model, const char* text, size_
 vase_status vase_model_piece(const vase_model* model, int32_t token, char* text, size_t capacity, size_t* bytes) {
   return guarded([&] {
     if (!is_token(model_of(model), token)) {
-      throw vase::Error(vase::ErrorCode::kUsage, "token " + std::to_string(token) + " is outside of the vocabulary, 0 to " +
+      throw vase::Error(vase::ErrorCode::kUsage, "token " + std::to_string(token) +
+                                                     " is outside of the vocabulary, 0 to " +
                                                      std::to_string(model_of(model).shape().vocabulary - 1));
     }
     give_text(model_of(model).piece(token), text, capacity, bytes);

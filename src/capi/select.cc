@@ -6,7 +6,8 @@ namespace {
 
 template <typename T>
 std::span<const T> span_of(const T* array, int64_t count, const char* name) {
-  if (count < 0) throw vase::Error(vase::ErrorCode::kUsage, std::string("select: the size of ") + name + " is negative");
+  if (count < 0)
+    throw vase::Error(vase::ErrorCode::kUsage, std::string("select: the size of ") + name + " is negative");
   require_array(array, static_cast<size_t>(count), name);
   return {array, static_cast<size_t>(count)};
 }

@@ -89,13 +89,15 @@ void check(const ModelShape& shape, std::span<const int32_t> tokens, const Captu
   if (tokens.empty()) fail("there are no tokens to capture; give a text");
   for (const int layer : options.layers) {
     if (layer >= 0 && layer < shape.layers) continue;
-    fail("there is no layer " + std::to_string(layer) + "; the model has layers 0 to " + std::to_string(shape.layers - 1));
+    fail("there is no layer " + std::to_string(layer) + "; the model has layers 0 to " +
+         std::to_string(shape.layers - 1));
   }
 }
 
 }  // namespace
 
-void capture(const Model& model, std::span<const int32_t> tokens, const CaptureOptions& options, const OnRows& on_rows) {
+void capture(const Model& model, std::span<const int32_t> tokens, const CaptureOptions& options,
+             const OnRows& on_rows) {
   const ModelShape& shape = model.shape();
   check(shape, tokens, options);
   const Policy full;

@@ -11,8 +11,8 @@
 
 namespace vase {
 
-// Before head.apply(plan), with kept candidates in ascending position. turn, row: [head_dim] scratch. The row is turned in
-// f32 and stored in its own type again, so f16 rows drift a little with every eviction (docs/layouts.md).
+// Before head.apply(plan), with kept candidates in ascending position. turn, row: [head_dim] scratch. The row is turned
+// in f32 and stored in its own type again, so f16 rows drift a little with every eviction (docs/layouts.md).
 void close_gaps(const Rope& rope, const KeepPlan& plan, HeadSlots head, std::span<float> turn, std::span<float> row);
 
 }  // namespace vase

@@ -253,7 +253,8 @@ void Engine::Impl::check_tokens(std::span<const int32_t> list) const {
   }
   if (static_cast<int64_t>(list.size()) > plan.context) {
     throw Error(ErrorCode::kUsage, "the prompt has " + std::to_string(list.size()) + " tokens; the context allows " +
-                                       std::to_string(plan.context) + " (the context option, or the memory given to `full`)");
+                                       std::to_string(plan.context) +
+                                       " (the context option, or the memory given to `full`)");
   }
 }
 

@@ -38,10 +38,12 @@ std::string mib_above(double bytes) { return mib(std::ceil(bytes / 10485.76) * 1
 int period_of(const CacheOptions& cache) { return cache.period > 0 ? cache.period : cache.buffer; }
 
 void check_parity(const CacheOptions& cache) {
-  require(cache.prefill == Prefill::kDense, "the parity trigger needs a prompt that is stored whole (prefill = dense): the authors' code never "
-                                            "evicts while it reads the prompt");
-  require(period_of(cache) == cache.buffer, "the parity trigger evicts every " + std::to_string(cache.buffer) +
-                                                " tokens, the buffer; leave the period out, or use the general trigger");
+  require(cache.prefill == Prefill::kDense,
+          "the parity trigger needs a prompt that is stored whole (prefill = dense): the authors' code never "
+          "evicts while it reads the prompt");
+  require(period_of(cache) == cache.buffer,
+          "the parity trigger evicts every " + std::to_string(cache.buffer) +
+              " tokens, the buffer; leave the period out, or use the general trigger");
   if (cache.budget_mib == 0) validate_trigger(cache.trigger, cache.budget, cache.buffer);
 }
 
@@ -57,13 +59,14 @@ void check_row_type(const char* name, RowType type, const ModelShape& shape) {
                                  std::to_string(shape.head_dim) + "; types that fit: " + fitting);
 }
 
-// Keys that move up have no position of their own any more, and they move by their order. They are stored again each time:
-// with the coarse steps of the other types a key is noise after some hundred evictions.
+// Keys that move up have no position of their own any more, and they move by their order. They are stored again each
+// time: with the coarse steps of the other types a key is noise after some hundred evictions.
 void check_positions(const Policy& policy, const CacheOptions& cache) {
   if (cache.positions == Positions::kText) return;
-  require(cache.key_type == RowType::kF32 || cache.key_type == RowType::kF16,
-          "positions of the cache turn the kept keys at every eviction and round them again each time, too coarsely as " +
-              std::string(row_type_name(cache.key_type)) + "; use f16 or f32 for the keys");
+  require(
+      cache.key_type == RowType::kF32 || cache.key_type == RowType::kF16,
+      "positions of the cache turn the kept keys at every eviction and round them again each time, too coarsely as " +
+          std::string(row_type_name(cache.key_type)) + "; use f16 or f32 for the keys");
   require(!policy.needs().rope, "'" + policy.text() + "' looks at keys at their positions in the text; it does not go "
                                 "with positions of the cache");
   require(policy.order == Order::kPosition, "positions of the cache need order=position");
@@ -76,7 +79,8 @@ void check_reading(const Policy& policy, const CacheOptions& cache) {
           "'" + policy.text() + "' reads rows one by one, which quantised types cannot give; use f16, bf16 or f32");
 }
 
-void check_options(const ModelShape& shape, const Policy& policy, const CacheOptions& cache, const EngineOptions& engine) {
+void check_options(const ModelShape& shape, const Policy& policy, const CacheOptions& cache,
+                   const EngineOptions& engine) {
   require_range("the number of sequences", engine.sequences, 1, 4096);
   require_range("the number of threads", engine.threads, 0, 256);
   require_range("the prefill chunk", engine.chunk, 1, 4096);
@@ -106,9 +110,9 @@ void check_options(const ModelShape& shape, const Policy& policy, const CacheOpt
   if (cache.trigger == Trigger::kParity) check_parity(cache);
 }
 
-// Whether layers evict at different steps. Heads that share across a step evict at its end, so that prompts would be cut where
-// any layer evicts; unequal budgets lie apart by themselves; with a period below R a longer one cannot follow a shorter one
-// (KeepPlan::next_candidates).
+// Whether layers evict at different steps. Heads that share across a step evict at its end, so that prompts would be
+// cut where any layer evicts; unequal budgets lie apart by themselves; with a period below R a longer one cannot follow
+// a shorter one (KeepPlan::next_candidates).
 bool staggers(const Policy& policy, const CacheOptions& cache) {
   return cache.stagger && policy.evicts() && policy.share == Share::kHead && cache.trigger == Trigger::kGeneral &&
          cache.layer_budgets == LayerBudgets::kUniform && period_of(cache) >= cache.buffer;
@@ -116,8 +120,8 @@ bool staggers(const Policy& policy, const CacheOptions& cache) {
 
 bool quantises(const CacheOptions& cache) { return is_quantised(cache.key_type) || is_quantised(cache.value_type); }
 
-// Slots whose rows are not quantised yet: the buffer, and as many again as it takes until the oldest are quantised together.
-// Few, since each is as dear as several quantised ones; not one, since the others move up each time.
+// Slots whose rows are not quantised yet: the buffer, and as many again as it takes until the oldest are quantised
+// together. Few, since each is as dear as several quantised ones; not one, since the others move up each time.
 int recent_for(const CacheOptions& cache) {
   if (!quantises(cache)) return 0;
   return cache.buffer + std::min(period_of(cache), std::max(8, cache.buffer / 8));
@@ -267,7 +271,8 @@ void Purchase::fail_too_little() const {
   if (cache.auto_types) {
     message += " for any type of rows; the smallest budget that works here (" + slots + ") takes with ";
   } else {
-    message += "; the smallest that works here is " + mib_above(bytes(smallest())) + " MiB (" + slots + "); by type of rows: ";
+    message +=
+        "; the smallest that works here is " + mib_above(bytes(smallest())) + " MiB (" + slots + "); by type of rows: ";
   }
   throw Error(ErrorCode::kUsage, message + costs_by_type());
 }
@@ -336,11 +341,12 @@ namespace {
 std::string rows_of(const MemoryPlan& plan, const std::string& slots) {
   char text[256];
   if (plan.recent == 0) {
-    std::snprintf(text, sizeof(text), "%s x (%d K + %d V + %d meta)", slots.c_str(), plan.key_row, plan.value_row, plan.metadata);
+    std::snprintf(text, sizeof(text), "%s x (%d K + %d V + %d meta)", slots.c_str(), plan.key_row, plan.value_row,
+                  plan.metadata);
   } else {
-    std::snprintf(text, sizeof(text), "[%s: %d x (%d K + %d V) + %d newest x (%d K + %d V) + %d x %d meta]", slots.c_str(),
-                  plan.capacity - plan.recent, plan.key_row, plan.value_row, plan.recent, plan.recent_key_row,
-                  plan.recent_value_row, plan.capacity, plan.metadata);
+    std::snprintf(text, sizeof(text), "[%s: %d x (%d K + %d V) + %d newest x (%d K + %d V) + %d x %d meta]",
+                  slots.c_str(), plan.capacity - plan.recent, plan.key_row, plan.value_row, plan.recent,
+                  plan.recent_key_row, plan.recent_value_row, plan.capacity, plan.metadata);
   }
   return text;
 }
@@ -358,12 +364,15 @@ std::string MemoryPlan::formula() const {
   if (period > 0) slots += ")";
   const std::string blocks =
       summaries > 0 ? " + " + mib(static_cast<double>(summaries)) + " MiB block summaries" : "";
-  const std::string reading = read > 0 ? ", of which " + std::to_string(read) + " tokens are read per step and head" : "";
+  const std::string reading =
+      read > 0 ? ", of which " + std::to_string(read) + " tokens are read per step and head" : "";
   const std::string queries = query_ring > 0 ? " + " + mib(static_cast<double>(query_bytes())) + " MiB queries" : "";
   const std::string ends = unused > 0 ? " + " + mib(static_cast<double>(unused)) + " MiB unused" : "";
-  std::snprintf(text, sizeof(text), "%d layers x %d KV heads x %s B x %d sequence%s%s%s%s + %.2f MiB scratch = %.2f MiB%s", layers,
-                kv_heads, rows_of(*this, slots).c_str(), sequences, sequences == 1 ? "" : "s", queries.c_str(), ends.c_str(),
-                blocks.c_str(), static_cast<double>(scratch) / 1048576, static_cast<double>(bytes()) / 1048576, reading.c_str());
+  std::snprintf(text, sizeof(text),
+                "%d layers x %d KV heads x %s B x %d sequence%s%s%s%s + %.2f MiB scratch = %.2f MiB%s", layers,
+                kv_heads, rows_of(*this, slots).c_str(), sequences, sequences == 1 ? "" : "s", queries.c_str(),
+                ends.c_str(), blocks.c_str(), static_cast<double>(scratch) / 1048576,
+                static_cast<double>(bytes()) / 1048576, reading.c_str());
   return text;
 }
 

@@ -16,7 +16,8 @@ constexpr int kEnoughUnitsPerThread = 8;
 // Floats that one unit needs at most: over runs of any length, at full capacity.
 size_t unit_scratch(const CacheShape& shape, const AttentionSetup& setup) {
   const auto floats = [&](int tokens) {
-    const HeadRoom room = shape.two_parts() ? HeadRoom{shape.capacity - shape.recent, shape.recent} : HeadRoom{0, shape.capacity};
+    const HeadRoom room =
+        shape.two_parts() ? HeadRoom{shape.capacity - shape.recent, shape.recent} : HeadRoom{0, shape.capacity};
     const int most = std::min(tokens, room.recent);
     return kernels::slot_attention_scratch({.head_dim = shape.head_dim,
                                             .group = setup.eviction.group,

@@ -2,8 +2,8 @@
 // at once when its period ends, while its rows are warm.
 //
 // A run of tokens is cut exactly where a head must evict, so a chunk of any length gives the same cache as token by
-// token, and `used` never passes M + period of its layer (with dense prefill: the longest prompt + period, until the first eviction).
-// Heads that share what they keep evict together when the step is over.
+// token, and `used` never passes M + period of its layer (with dense prefill: the longest prompt + period, until the
+// first eviction). Heads that share what they keep evict together when the step is over.
 //
 // Work is shared out by (sequence, KV head); heads never wait for one another. Only when there are too few heads for
 // the threads, single-token runs are also split by slots, with barriers inside the layer. Neither changes a bit of the

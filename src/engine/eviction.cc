@@ -18,7 +18,9 @@ size_t bytes_of(const std::vector<T>& v) {
 
 // A policy that never evicts has no candidates and needs nothing.
 int slots_of(const CacheShape& shape, int candidates) { return candidates > 0 ? shape.capacity : 0; }
-int most_kept(const EvictionSetup& setup, int candidates) { return candidates > 0 ? std::ranges::max(setup.budgets) - setup.buffer : 0; }
+int most_kept(const EvictionSetup& setup, int candidates) {
+  return candidates > 0 ? std::ranges::max(setup.budgets) - setup.buffer : 0;
+}
 
 size_t work_floats(const CacheShape& shape, int slots) {
   return slots > 0 ? PolicyScratch::work_for(shape.needs, shape.group, slots, shape.head_dim) : 0;
@@ -162,7 +164,8 @@ size_t EvictionScratch::bytes_for(const CacheShape& shape, const EvictionSetup& 
   const size_t per_head =
       GatheredHead::bytes_for(shape, candidates, slots) + sizeof(HeadView) + sizeof(PhiloxDraws) + sizeof(RandomDraws*);
   return PolicyScratch::bytes_for(slots, shape.head_dim, 64, work_floats(shape, slots)) + size_t(slots) * (1 + 4) +
-         sizeof(uint32_t) * most_kept(setup, candidates) + 2 * sizeof(float) * turned_floats(shape, setup) + per_head * heads;
+         sizeof(uint32_t) * most_kept(setup, candidates) + 2 * sizeof(float) * turned_floats(shape, setup) +
+         per_head * heads;
 }
 
 size_t EvictionScratch::bytes() const {

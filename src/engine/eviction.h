@@ -37,7 +37,8 @@ struct GatheredHead {
   std::vector<int32_t> positions;
   std::vector<float> attention, value_range, log_weight;
   std::vector<int32_t> last_use, longest_gap;
-  std::vector<float> keys, values;  // [slot][padded head_dim] decoded; empty when rows have one type or are not looked at
+  // [slot][padded head_dim] decoded; empty when rows have one type or are not looked at.
+  std::vector<float> keys, values;
 };
 
 // Memory of one thread; nothing is allocated while evicting.
@@ -71,8 +72,9 @@ struct EvictionEvent {
   int next_candidates = 0;  // C of the next eviction
 };
 
-// `heads` evict alike, and have equal budgets; most often it is one. Appends the kept positions of each, in logical order, to `records` when it is
-// given. When a part of the policy throws, the newest K candidates are kept and the exception goes on to the caller.
+// `heads` evict alike, and have equal budgets; most often it is one. Appends the kept positions of each, in logical
+// order, to `records` when it is given. When a part of the policy throws, the newest K candidates are kept and the
+// exception goes on to the caller.
 void evict_heads(const EvictionSetup& setup, const EvictionEvent& event, std::span<const HeadOf> heads,
                  EvictionScratch& scratch, std::vector<EvictionRecord>* records);
 

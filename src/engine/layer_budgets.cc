@@ -39,10 +39,12 @@ int smallest_mean_budget(const Policy& policy, const CacheOptions& cache, int la
 void check_layer_budgets(const Policy& policy, const CacheOptions& cache, int layers) {
   if (cache.layer_budgets == LayerBudgets::kUniform) return;
   require(cache.pyramid_beta >= 1 && cache.pyramid_beta <= 1000, "the pyramid's beta must be a number from 1 to 1000");
-  require(cache.prefill == Prefill::kEvicting, "budgets that differ between layers need prefill = evict: a prompt that is "
-                                               "stored whole takes the same slots in every layer");
+  require(cache.prefill == Prefill::kEvicting,
+          "budgets that differ between layers need prefill = evict: a prompt that is "
+          "stored whole takes the same slots in every layer");
   require(cache.trigger == Trigger::kGeneral, "budgets that differ between layers need the general trigger");
-  require(policy.share == Share::kHead, "budgets that differ between layers need share=head: heads that share evict together");
+  require(policy.share == Share::kHead,
+          "budgets that differ between layers need share=head: heads that share evict together");
   if (cache.budget_mib > 0) return;
   const int least = static_cast<int>(policy.smallest_budget(cache.buffer));
   const int last = budgets_of_layers(cache, layers, cache.budget).back();

@@ -19,7 +19,8 @@ size_t blocks_for(const CacheShape& shape, const ReadingSetup& setup) {
 size_t largest_choice(const CacheShape& shape, const ReadingSetup& setup) {
   const ReadChoice choice = setup.reader->choice(setup.budget);
   if (choice.threshold) return shape.capacity;
-  const size_t blocks = std::max(choice.blocks, 0) + (choice.last_among_them && choice.blocks > 0 ? 0 : 1);  // never none
+  const size_t blocks =
+      std::max(choice.blocks, 0) + (choice.last_among_them && choice.blocks > 0 ? 0 : 1);  // never none
   return std::min<size_t>(shape.capacity, blocks * setup.reader->block());
 }
 
@@ -45,7 +46,8 @@ ReadingAttention::Thread::Thread(const CacheShape& shape, const ReadingSetup& se
 
 size_t ReadingAttention::Thread::bytes_for(const CacheShape& shape, const ReadingSetup& setup) {
   const size_t blocks = blocks_for(shape, setup);
-  return sizeof(float) * (kernel_floats(shape, setup) + setup.reader->scratch_floats(setup.heads, shape.capacity) + blocks) +
+  return sizeof(float) *
+             (kernel_floats(shape, setup) + setup.reader->scratch_floats(setup.heads, shape.capacity) + blocks) +
          ChoiceScratch::bytes_for(static_cast<int>(blocks)) +
          largest_choice(shape, setup) * (shape.key_row() + shape.value_row());
 }

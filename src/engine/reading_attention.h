@@ -1,7 +1,7 @@
 // The attention of every layer for policies that keep all KV and read a part of it per step (docs/policies.md 4.16).
 //
-// Prompt tokens read everything, and so does every token while no more than M are held, through the same kernel calls as
-// the full cache: same bits. Any later token of a head scores the head's blocks, copies the rows of those that it
+// Prompt tokens read everything, and so does every token while no more than M are held, through the same kernel calls
+// as the full cache: same bits. Any later token of a head scores the head's blocks, copies the rows of those that it
 // chooses, in order of position, and attends over the copy. Each token chooses for itself, so a chunk of any size gives
 // the same as token by token. Nothing ever leaves the cache: slot = position.
 //

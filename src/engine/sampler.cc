@@ -142,7 +142,8 @@ void Sampler::Impl::load(std::span<const float> logits, uint64_t position) {
 void Sampler::Impl::penalise() {
   for (size_t i = 0; i < seen.size(); ++i) {
     if (seen[i] == 0 || std::isinf(weights[i])) continue;
-    const float logit = weights[i] > 0 ? weights[i] / options.repetition_penalty : weights[i] * options.repetition_penalty;
+    const float logit =
+        weights[i] > 0 ? weights[i] / options.repetition_penalty : weights[i] * options.repetition_penalty;
     weights[i] = std::clamp(logit, std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max());
   }
 }

@@ -45,8 +45,8 @@ Schedule::Held Schedule::held(const Sequence& sequence, int layer, int64_t seen)
   return {budgets[layer] + static_cast<int>(since % period), 2 + since / period, first};
 }
 
-// Staggered layers differ by less than one eviction, and all begin together: the first one, which nothing moves, stands for
-// them.
+// Staggered layers differ by less than one eviction, and all begin together: the first one, which nothing moves, stands
+// for them.
 void Schedule::advance(Sequence& sequence, int tokens) const {
   sequence.seen += tokens;
   int64_t used = 0, evictions = 0, first = 0;

@@ -1,5 +1,5 @@
-// When the heads of a layer evict, as a function of the tokens seen alone: every head of a layer follows the same schedule,
-// and so do all layers whose budgets and leads are equal.
+// When the heads of a layer evict, as a function of the tokens seen alone: every head of a layer follows the same
+// schedule, and so do all layers whose budgets and leads are equal.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct Schedule {
   int buffer = 0;            // R
   int period = 0;            // E, tokens from one eviction to the next
   Trigger trigger = Trigger::kGeneral;
-  // [layers], or empty for zeros: tokens by which the second eviction of a layer, and so all that follow, comes early. From 0
-  // to E - 1, so that a period is never longer than E.
+  // [layers], or empty for zeros: tokens by which the second eviction of a layer, and so all that follow, comes early.
+  // From 0 to E - 1, so that a period is never longer than E.
   std::vector<int> leads = {};
 
   bool staggered() const { return !leads.empty(); }
@@ -26,8 +26,8 @@ struct Schedule {
   int64_t first_eviction(const Sequence& sequence, int layer) const;
   int64_t next_eviction(const Sequence& sequence, int layer, int64_t seen) const;
 
-  // Tokens out of `tokens` that can be appended before the heads of a layer must stop to evict, and whether they evict then.
-  // They use `used` slots, with `seen` tokens in the past.
+  // Tokens out of `tokens` that can be appended before the heads of a layer must stop to evict, and whether they evict
+  // then. They use `used` slots, with `seen` tokens in the past.
   struct Run {
     int tokens = 0;
     bool evict = false;

@@ -38,7 +38,10 @@ void fill(ggml_tensor* tensor, std::span<const int32_t> values) {
 
 struct Forward::Impl {
   Impl(std::shared_ptr<const Weights> model, const ForwardOptions& wanted)
-      : weights(std::move(model)), options(wanted), rule(model_column_rule(*weights)), nodes(*weights, &step, &current) {
+      : weights(std::move(model)),
+        options(wanted),
+        rule(model_column_rule(*weights)),
+        nodes(*weights, &step, &current) {
     check_range("the number of threads", options.threads, 1, GGML_MAX_N_THREADS);
     check_range("the largest batch", options.max_tokens, 1, kMostTokens);
     check_range("the largest number of outputs", options.max_outputs, 0, options.max_tokens);

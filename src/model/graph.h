@@ -47,8 +47,8 @@ size_t graph_context_bytes(int layers);
 // Padding that every product of the model needs.
 ColumnRule model_column_rule(const Weights& weights);
 
-// Builds the graph for `rows` tokens and `output_rows` rows of logits in `context`. `nodes` must outlive the graph. Without outputs it ends after the last layer's attention: nothing else
-// has an effect.
+// Builds the graph for `rows` tokens and `output_rows` rows of logits in `context`. `nodes` must outlive the graph.
+// Without outputs it ends after the last layer's attention: nothing else has an effect.
 StepGraph build_step_graph(ggml_context* context, const Weights& weights, int rows, int output_rows,
                            StepNodes& nodes);
 

@@ -8,8 +8,8 @@
 
 namespace vase::model {
 
-// For each [layer][KV head] the largest pairs of channels of the key bias. Empty when no layer has a bias, or when keys are
-// normalised behind it, so that it is no constant part.
+// For each [layer][KV head] the largest pairs of channels of the key bias. Empty when no layer has a bias, or when keys
+// are normalised behind it, so that it is no constant part.
 std::vector<kernels::KeyOffset> key_offsets(const Weights& weights, const Rope& rope);
 
 }  // namespace vase::model

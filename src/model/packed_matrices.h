@@ -14,8 +14,8 @@ class PackedMatrices {
  public:
   // `matrix` gets its place at fill() and must not move until then.
   void add(Matrix& matrix, const kernels::PackedShape& shape, const ggml_tensor* source);
-  // Lays all of them out, on as many threads as there are cores. Pages of the file that are not used any more go back to
-  // the system as we go. Throws Error(kResource) when memory does not suffice.
+  // Lays all of them out, on as many threads as there are cores. Pages of the file that are not used any more go back
+  // to the system as we go. Throws Error(kResource) when memory does not suffice.
   void fill(const GgufFile& file, const MappedFile& mapping);
 
  private:

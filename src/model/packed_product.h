@@ -41,8 +41,8 @@ struct ProductNode {
 // The columns of x [columns][inputs], rounded for any number of products.
 ggml_tensor* rounded_columns(ggml_context* context, ggml_tensor* x);
 
-// The product of the node's matrix with rounded columns, plus the bias [rows] when there is one. The node must outlive the
-// graph.
+// The product of the node's matrix with rounded columns, plus the bias [rows] when there is one. The node must outlive
+// the graph.
 ggml_tensor* packed_product(ggml_context* context, ProductNode& node, ggml_tensor* rounded, int64_t columns,
                             ggml_tensor* bias);
 

@@ -1,5 +1,5 @@
-// How ggml rotates keys and queries of a model, as numbers: for parts of a policy that turn keys back, and for keys that
-// move up in the cache.
+// How ggml rotates keys and queries of a model, as numbers: for parts of a policy that turn keys back, and for keys
+// that move up in the cache.
 #pragma once
 
 #include <vector>

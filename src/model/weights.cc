@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <map>
 
+#include "base/fnv.h"
 #include "ggml_log/quiet_ggml.h"
 #include "model/gguf_file.h"
 #include "model/hparams_reader.h"
@@ -43,32 +44,19 @@ bool can_multiply(const ggml_tensor* weight, ggml_backend_buffer_type_t layout) 
                                       ggml_mul_mat(context.get(), matrix, input));
 }
 
-class Fingerprint {  // FNV-1a, 64 bits
- public:
-  void add(std::span<const std::byte> bytes) {
-    for (const std::byte b : bytes) hash_ = (hash_ ^ uint64_t(b)) * 0x100000001b3u;
-  }
-  std::string text() const {
-    char out[17];
-    std::snprintf(out, sizeof out, "%016llx", static_cast<unsigned long long>(hash_));
-    return out;
-  }
-
- private:
-  uint64_t hash_ = 0xcbf29ce484222325u;
-};
-
 // The header, and 64 blocks of 4 KiB spread evenly over the data, the last one at the end.
 std::string fingerprint_of(const GgufFile& file) {
   constexpr size_t kSamples = 64, kBlock = 4096;
-  Fingerprint print;
-  print.add(file.header());
+  Fnv hash;
+  hash.add(file.header());
   const auto data = file.bytes().subspan(file.header().size());
   const size_t span = data.size() > kBlock ? data.size() - kBlock : 0;
   for (size_t i = 0; i < kSamples; ++i) {
-    print.add(data.subspan(span * i / (kSamples - 1), std::min(kBlock, data.size())));
+    hash.add(data.subspan(span * i / (kSamples - 1), std::min(kBlock, data.size())));
   }
-  return print.text();
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash.value()));
+  return digits;
 }
 
 // Tensors that share one layout: created first, then allocated together, then filled.

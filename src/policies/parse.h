@@ -9,11 +9,11 @@
 //   part     = name [ ":" option { "," option } ]
 //   option   = value | key "=" value | flag
 //
-// In a list of rules a piece "key=value" is an option of the rule before it: "value:25%,measure=l2,prompt" is two rules.
-// "protect+=" adds rules, or replaces those of the same name; it alone may come several times. Without a preset `score`
-// must be given; `select` is `top` and `order` is `position` unless given. A preset's own choices may all be overridden;
-// `full` never evicts, so it takes only rules of protection, which hold trivially. "read=" keeps every token too and
-// stands alone, as do the presets that are made of it.
+// In a list of rules a piece "key=value" is an option of the rule before it: "value:25%,measure=l2,prompt" is two
+// rules. "protect+=" adds rules, or replaces those of the same name; it alone may come several times. Without a preset
+// `score` must be given; `select` is `top` and `order` is `position` unless given. A preset's own choices may all be
+// overridden; `full` never evicts, so it takes only rules of protection, which hold trivially. "read=" keeps every
+// token too and stands alone, as do the presets that are made of it.
 #pragma once
 
 #include <string_view>

@@ -26,8 +26,9 @@ void mark_distinct(std::span<const uint32_t> kept, std::span<uint8_t> marks, con
       continue;
     }
     throw Error(ErrorCode::kUsage, "plan: '" + selector.text() + "' chose candidate " + std::to_string(c) +
-                                       (c < marks.size() ? ", which is kept already" : "") + "; allowed: each of 0 to " +
-                                       std::to_string(marks.size() - 1) + " once, and only from its pool");
+                                       (c < marks.size() ? ", which is kept already" : "") +
+                                       "; allowed: each of 0 to " + std::to_string(marks.size() - 1) +
+                                       " once, and only from its pool");
   }
 }
 
@@ -63,7 +64,8 @@ Policy::Policy(std::vector<std::shared_ptr<const Protector>> protectors, std::sh
 
 Policy::Policy(std::shared_ptr<const Reader> reader) : reader_(std::move(reader)) {
   if (!reader_) throw Error(ErrorCode::kUsage, "policy: the reader is null");
-  if (reader_->block() < 1) throw Error(ErrorCode::kUsage, "policy: a block of '" + reader_->text() + "' has no tokens");
+  if (reader_->block() < 1)
+    throw Error(ErrorCode::kUsage, "policy: a block of '" + reader_->text() + "' has no tokens");
 }
 
 Policy Policy::with_scorer(std::shared_ptr<const Scorer> scorer) const {
@@ -131,7 +133,8 @@ void Policy::check_share() const {
     if (rule->by_position()) continue;
     fail("'" + rule->text() + "' differs from head to head, so heads cannot share what they keep; use share=head");
   }
-  if (selector_->needs().log_weight) fail("log-weights belong to one head; '" + selector_->text() + "' needs share=head");
+  if (selector_->needs().log_weight)
+    fail("log-weights belong to one head; '" + selector_->text() + "' needs share=head");
   if (order == Order::kScore) fail("heads that share what they keep need order=position");
 }
 

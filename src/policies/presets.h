@@ -11,8 +11,8 @@ namespace vase {
 // Null when there is no such preset.
 const PolicyInfo* find_preset(std::string_view name);
 
-// Names of methods that need a file, which a preset cannot know: `text` says how such a policy is written, with FILE where
-// the file's name belongs. Null when there is no such name.
+// Names of methods that need a file, which a preset cannot know: `text` says how such a policy is written, with FILE
+// where the file's name belongs. Null when there is no such name.
 const PolicyInfo* find_file_preset(std::string_view name);
 const std::vector<PolicyInfo>& file_presets();
 

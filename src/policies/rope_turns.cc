@@ -8,8 +8,8 @@ std::complex<double> turn_at(const Rope& rope, int f, int64_t position) {
   return std::polar(1.0, static_cast<double>(position) * rope.frequencies[f]);
 }
 
-// The sum of a geometric series: sin(N w / 2) / sin(w / 2) at the angle of the middle position. Multiples of a full turn,
-// 0 among them, leave every term equal.
+// The sum of a geometric series: sin(N w / 2) / sin(w / 2) at the angle of the middle position. Multiples of a full
+// turn, 0 among them, leave every term equal.
 std::complex<double> mean_turn(const Rope& rope, int f, int64_t from, int64_t count) {
   const double w = rope.frequencies[f], n = static_cast<double>(count);
   const double below = n * std::sin(w / 2);

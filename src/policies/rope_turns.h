@@ -1,5 +1,5 @@
-// Turns of channel pairs by positions, as complex numbers, for scores that need keys and queries as they were before the
-// rotation or will be later (docs/policies.md 3.12). In double.
+// Turns of channel pairs by positions, as complex numbers, for scores that need keys and queries as they were before
+// the rotation or will be later (docs/policies.md 3.12). In double.
 #pragma once
 
 #include <complex>

@@ -42,7 +42,8 @@ std::vector<ScoreTerm> split_terms(Word score) {
     const Word factor = piece.part(0, at);
     if (factor.text.empty()) fail_at(piece, "a score is missing; write terms like 0.5*attention-0.5*redundancy");
     if (const size_t plus = factor.text.find('+'); plus < factor.text.find(':')) {
-      fail_at(factor.part(plus), "a further term needs its weight: write " + quoted("+1*" + std::string(factor.text.substr(plus + 1))));
+      fail_at(factor.part(plus),
+              "a further term needs its weight: write " + quoted("+1*" + std::string(factor.text.substr(plus + 1))));
     }
     terms.back().factors.push_back(factor);
     if (at != std::string_view::npos) terms.push_back({*weight_of(piece.text.substr(at)), {}});

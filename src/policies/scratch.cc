@@ -13,7 +13,9 @@ void grow(std::vector<T>& v, size_t size) {
   if (v.size() < size) v.resize(size);
 }
 
-size_t gaussian_floats(int head_dim, int sketch) { return static_cast<size_t>(head_dim) * sketch + kernels::kSketchTail; }
+size_t gaussian_floats(int head_dim, int sketch) {
+  return static_cast<size_t>(head_dim) * sketch + kernels::kSketchTail;
+}
 
 }  // namespace
 
@@ -31,7 +33,8 @@ void PolicyScratch::reserve(int slots, int head_dim, int sketch, size_t work_flo
 
 size_t PolicyScratch::bytes_for(int slots, int head_dim, int sketch, size_t work) {
   const size_t per_slot = sizeof(float) * 7 + sizeof(double) + sizeof(uint8_t) + sizeof(uint32_t) * 2;
-  return kernels::results_row(slots) * per_slot + sizeof(float) * (gaussian_floats(head_dim, sketch) + padded_row(head_dim) + work);
+  return kernels::results_row(slots) * per_slot +
+         sizeof(float) * (gaussian_floats(head_dim, sketch) + padded_row(head_dim) + work);
 }
 
 size_t PolicyScratch::work_for(const PolicyNeeds& needs, int group, int slots, int head_dim) {

@@ -24,7 +24,8 @@ PairChannels channels_of(const TriStats& stats, int f) {
 }
 
 [[noreturn]] void fail_corrupt(const std::string& path, const std::string& what) {
-  throw Error(ErrorCode::kCorrupt, "TriAttention statistics '" + path + "': " + what + "; make the file anew with `vase calibrate triattention`");
+  throw Error(ErrorCode::kCorrupt, "TriAttention statistics '" + path + "': " + what +
+                                       "; make the file anew with `vase calibrate triattention`");
 }
 
 void check_numbers(const std::array<int32_t, 6>& n, const std::string& path) {
@@ -72,7 +73,9 @@ std::span<const float> TriStats::magnitude_of(int layer, int query_head) const {
 
 TriStats read_tri_stats(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) throw Error(ErrorCode::kNotFound, "TriAttention statistics '" + path + "': cannot be opened; `vase calibrate triattention` makes such a file");
+  if (!file)
+    throw Error(ErrorCode::kNotFound, "TriAttention statistics '" + path +
+                                          "': cannot be opened; `vase calibrate triattention` makes such a file");
   const std::streamoff size = file.tellg();
   file.seekg(0);
   std::array<char, 8> magic{};
@@ -136,7 +139,8 @@ TriStats TriAccumulator::stats() const {
   }
   const auto means = [&](const std::vector<double>& sums, int per_head) {
     std::vector<float> out(sums.size());
-    for (size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<float>(sums[i] / static_cast<double>(rows_[i / per_head]));
+    for (size_t i = 0; i < sums.size(); ++i)
+      out[i] = static_cast<float>(sums[i] / static_cast<double>(rows_[i / per_head]));
     return out;
   };
   stats.mean = means(mean_, shape_.heads.head_dim);

@@ -1,4 +1,5 @@
-// What TriAttention knows of a model's queries (docs/policies.md 4.7), measured once over some texts and kept in a file.
+// What TriAttention knows of a model's queries (docs/policies.md 4.7), measured once over some texts and kept in a
+// file.
 #pragma once
 
 #include <span>
@@ -23,8 +24,8 @@ struct TriStats {
 };
 
 // File: "vasetri1", six int32 (layers, KV heads, group, head_dim, pairs, adjacent), then both arrays as f32, all little
-// endian. read throws Error(kNotFound) when the file cannot be opened and Error(kCorrupt) when it is not of this form, has
-// another size than its numbers say, or holds what no queries can give. write throws Error(kResource).
+// endian. read throws Error(kNotFound) when the file cannot be opened and Error(kCorrupt) when it is not of this form,
+// has another size than its numbers say, or holds what no queries can give. write throws Error(kResource).
 TriStats read_tri_stats(const std::string& path);
 void write_tri_stats(const TriStats& stats, const std::string& path);
 

@@ -62,7 +62,8 @@ jinja::program parse(const std::string& source) {
   }
 }
 
-// What the template sees as `messages`. Contents are marked as input, so that they can be told from the template's text.
+// What the template sees as `messages`. Contents are marked as input, so that they can be told from the template's
+// text.
 jinja::value message_list(std::span<const Message> messages) {
   auto list = jinja::mk_val<jinja::value_array>();
   for (const Message& message : messages) {
@@ -132,7 +133,8 @@ std::vector<int32_t> ChatTemplate::encode(std::span<const Message> messages, con
   bool plain = true;  // no message spells a special token
   for (const jinja::string_part& part : parts) {
     text += part.val;
-    plain = plain && (!part.is_input || tokenizer.encode(part.val, false, true) == tokenizer.encode(part.val, false, false));
+    plain = plain &&
+            (!part.is_input || tokenizer.encode(part.val, false, true) == tokenizer.encode(part.val, false, false));
   }
   if (plain) return tokenizer.encode(text, false, true);
 

@@ -18,8 +18,9 @@ std::set<std::string> builtin_names() {
   // Other spellings that the engine replaces before it looks a filter up.
   std::set<std::string> names = {"count", "d", "e", "trim"};
   const jinja::value examples[] = {
-      jinja::mk_val<jinja::value_int>(0),   jinja::mk_val<jinja::value_float>(0.0), jinja::mk_val<jinja::value_string>(),
-      jinja::mk_val<jinja::value_bool>(true), jinja::mk_val<jinja::value_array>(),  jinja::mk_val<jinja::value_object>(),
+      jinja::mk_val<jinja::value_int>(0),   jinja::mk_val<jinja::value_float>(0.0),
+      jinja::mk_val<jinja::value_string>(), jinja::mk_val<jinja::value_bool>(true),
+      jinja::mk_val<jinja::value_array>(),  jinja::mk_val<jinja::value_object>(),
       jinja::mk_val<jinja::value_none>(),   jinja::mk_val<jinja::value_undefined>(),
   };
   for (const jinja::value& example : examples) {
@@ -153,8 +154,8 @@ void check_template_depth(const jinja::lexer_result& lexed) {
     const std::string what = depth.levels() > kDeepest
                                  ? "nested more than " + std::to_string(kDeepest) + " levels deep"
                                  : "more than " + std::to_string(kLongestTag) + " words and signs in one tag";
-    throw Error(ErrorCode::kUnsupported,
-                "chat template, " + line_and_column(lexed.source, token.pos) + ": " + what + "; too much for the engine");
+    throw Error(ErrorCode::kUnsupported, "chat template, " + line_and_column(lexed.source, token.pos) + ": " + what +
+                                             "; too much for the engine");
   }
 }
 

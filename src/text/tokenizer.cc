@@ -94,7 +94,8 @@ std::vector<int32_t> Tokenizer::encode(std::string_view text, bool add_special, 
 std::string Tokenizer::piece(int32_t token, bool special) const {
   if (!impl_->has(token)) return {};
   std::string bytes(32, '\0');
-  int32_t size = llama_token_to_piece(impl_->vocabulary, token, bytes.data(), static_cast<int32_t>(bytes.size()), 0, special);
+  int32_t size =
+      llama_token_to_piece(impl_->vocabulary, token, bytes.data(), static_cast<int32_t>(bytes.size()), 0, special);
   if (size < 0) {
     bytes.resize(-size);
     size = llama_token_to_piece(impl_->vocabulary, token, bytes.data(), static_cast<int32_t>(bytes.size()), 0, special);

@@ -1,4 +1,4 @@
-// Half precision, row access, huge buffers, counter-based draws.
+// Half precision, row access, huge buffers, counter-based draws, FNV-1a.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "base/fnv.h"
 #include "base/half.h"
 #include "base/huge_buffer.h"
 #include "base/machine.h"
@@ -204,6 +205,18 @@ TEST(PhiloxUniform, StaysBelowOneAndUsesAllSeedBits) {
     EXPECT_GE(philox_uniform(9, i), 0);
     EXPECT_LT(philox_uniform(9, i), 1);
   }
+}
+
+// Test values of FNV-1a, 64 bits.
+TEST(FnvHash, OfTextsAndBytesInPieces) {
+  EXPECT_EQ(Fnv().value(), 0xcbf29ce484222325u);
+  Fnv text, bytes;
+  for (const std::string_view piece : {"foo", "", "bar"}) {
+    text.add(piece);
+    bytes.add(std::as_bytes(std::span(piece)));
+  }
+  EXPECT_EQ(text.value(), 0x85944171f73967e8u);
+  EXPECT_EQ(bytes.value(), 0x85944171f73967e8u);
 }
 
 }  // namespace

@@ -26,8 +26,14 @@ std::vector<float> row_of(int32_t position, float offset) {
 }
 
 CacheShape shape_with(RowType type, int capacity) {
-  return {.layers = 2, .kv_heads = 3, .head_dim = kHeadDim, .sequences = 2, .capacity = capacity,
-          .key_type = type, .value_type = type, .needs = {.attention = AttentionRecord::kWindowSum, .value_range = true}};
+  return {.layers = 2,
+          .kv_heads = 3,
+          .head_dim = kHeadDim,
+          .sequences = 2,
+          .capacity = capacity,
+          .key_type = type,
+          .value_type = type,
+          .needs = {.attention = AttentionRecord::kWindowSum, .value_range = true}};
 }
 
 void append_token(HeadSlots head, int32_t position) {

@@ -21,8 +21,15 @@ std::vector<float> row_of(int32_t position, float offset) {
 }
 
 CacheShape shape_with(RowType keys, RowType values, int capacity, int recent) {
-  return {.layers = 2, .kv_heads = 3, .head_dim = kWidest, .sequences = 2, .capacity = capacity, .key_type = keys,
-          .value_type = values, .recent = recent, .needs = {.attention = AttentionRecord::kWindowSum, .value_range = true}};
+  return {.layers = 2,
+          .kv_heads = 3,
+          .head_dim = kWidest,
+          .sequences = 2,
+          .capacity = capacity,
+          .key_type = keys,
+          .value_type = values,
+          .recent = recent,
+          .needs = {.attention = AttentionRecord::kWindowSum, .value_range = true}};
 }
 
 void append_token(HeadSlots head, int32_t position) {
@@ -69,8 +76,10 @@ class TwoParts : public testing::TestWithParam<std::pair<RowType, RowType>> {
       std::vector<float> k(kWidest), v(kWidest);
       head.read_key(slot, k.data());
       head.read_value(slot, v.data());
-      EXPECT_EQ(k, recent ? key : quantised(kernels::StripKind::kKeys, GetParam().first, key)) << "key of " << positions[i];
-      EXPECT_EQ(v, recent ? value : quantised(kernels::StripKind::kValues, GetParam().second, value)) << "value of " << positions[i];
+      EXPECT_EQ(k, recent ? key : quantised(kernels::StripKind::kKeys, GetParam().first, key))
+          << "key of " << positions[i];
+      EXPECT_EQ(v, recent ? value : quantised(kernels::StripKind::kValues, GetParam().second, value))
+          << "value of " << positions[i];
       EXPECT_FLOAT_EQ(head.value_range()[slot], 7.0f / 8);
       if (recent) {
         EXPECT_GE(slot, last) << "not chronological";
@@ -138,8 +147,10 @@ TEST_P(TwoParts, FreeRowsAreNaN) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, TwoParts,
-                         testing::Values(std::pair(RowType::kQ8_0, RowType::kQ8_0), std::pair(RowType::kQ8_0, RowType::kQ4_0),
-                                         std::pair(RowType::kF16, RowType::kQ4_0), std::pair(RowType::kQ4_0, RowType::kF32)));
+                         testing::Values(std::pair(RowType::kQ8_0, RowType::kQ8_0),
+                                         std::pair(RowType::kQ8_0, RowType::kQ4_0),
+                                         std::pair(RowType::kF16, RowType::kQ4_0),
+                                         std::pair(RowType::kQ4_0, RowType::kF32)));
 
 }  // namespace
 }  // namespace vase

@@ -34,8 +34,8 @@ typedef struct {
   int fail, destroyed;
 } my_state;
 
-/* A policy with a scorer "mine", the first channel of the key times the range of the value, which returns state->fail and
- * counts how often it was destroyed. */
+/* A policy with a scorer "mine", the first channel of the key times the range of the value, which returns state->fail
+ * and counts how often it was destroyed. */
 vase_policy* with_my_scorer(const char* text, my_state* state);
 
 /* The parts of the test: without a model, and with the one at `path`. */

@@ -18,7 +18,8 @@ using Shape = std::vector<size_t>;
 // A version 1 file with this dictionary and these numbers.
 template <typename T>
 std::string npy(const std::string& dictionary, const std::vector<T>& numbers, char version = 1) {
-  std::string bytes = "\x93NUMPY" + std::string{version, 0} + std::string{char(dictionary.size()), char(dictionary.size() >> 8)};
+  std::string bytes =
+      "\x93NUMPY" + std::string{version, 0} + std::string{char(dictionary.size()), char(dictionary.size() >> 8)};
   if (version > 1) bytes += std::string(2, '\0');
   return bytes + dictionary + std::string(reinterpret_cast<const char*>(numbers.data()), sizeof(T) * numbers.size());
 }
@@ -60,7 +61,8 @@ TEST(Npy, TypesVersionsAndSpellings) {
             (std::vector<float>{1, -2, 0.333251953125f}));
   EXPECT_EQ(read_npy(npy<int32_t>(header("<i4", "(2,)"), {-1, 7}), "a").integers(), (std::vector<int64_t>{-1, 7}));
   EXPECT_EQ(read_npy(npy<float>(header("<f4", "(1,)"), {5}, 3), "a").floats(), (std::vector<float>{5}));
-  EXPECT_EQ(read_npy(npy<float>("{\"shape\":(1),\"fortran_order\":False,\"descr\":\"<f4\"}", {5}), "a").floats().size(), 1u);
+  EXPECT_EQ(read_npy(npy<float>("{\"shape\":(1),\"fortran_order\":False,\"descr\":\"<f4\"}", {5}), "a").floats().size(),
+            1u);
   EXPECT_EQ(read_npy(npy<float>(header("<f4", "()"), {5}), "a").shape, Shape{});
   EXPECT_EQ(read_npy(npy<float>(header("<f4", "(0, 4)"), {}), "a").floats().size(), 0u);
 }
@@ -83,7 +85,8 @@ TEST(Npy, RefusesWhatItCannotRead) {
   expect_refusal(npy<float>(header("<f4", "(1,)"), {5}, 9), "version 9");
   expect_refusal(std::string("\x93NUMPY\1\0\xff\x00 ", 11), "ends within its header");
   expect_refusal(std::string("\x93NUMPY\2\0\xff\xff\xff\x7f", 12), "header of 2147483647 bytes; at most 65536");
-  for (const char* type : {">f4", "|V2", "<c8", "|b1", "<U3", "|O"}) expect_refusal(npy<float>(header(type, "(1,)"), {5}), "little-endian");
+  for (const char* type : {">f4", "|V2", "<c8", "|b1", "<U3", "|O"})
+    expect_refusal(npy<float>(header(type, "(1,)"), {5}), "little-endian");
   expect_refusal(npy<float>("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", {5}), "a record type");
   expect_refusal(npy<float>(header("<f4", "(2,)"), {5}), "4 bytes of numbers; its shape (2,) needs 8");
   expect_refusal(npy<float>(header("<f4", "(1,)"), {5, 6}), "8 bytes of numbers; its shape (1,) needs 4");
@@ -93,10 +96,13 @@ TEST(Npy, RefusesWhatItCannotRead) {
 }
 
 TEST(Npy, RefusesEveryDamageOfItsHeader) {
-  for (const char* dictionary : {"", "{", "{}", "{'descr': '<f4'}", "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}",
-                                 "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': 1}",
-                                 "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x", "{'descr': '<f4', 'descr': '<f4', 'shape': (1,)}",
-                                 "{'descr: '<f4', 'fortran_order': False, 'shape': (1,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}"}) {
+  for (const char* dictionary :
+       {"", "{", "{}", "{'descr': '<f4'}", "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': 1}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x", "{'descr': '<f4', 'descr': '<f4', 'shape': (1,)}",
+        "{'descr: '<f4', 'fortran_order': False, 'shape': (1,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}"}) {
     expect_refusal(npy<float>(dictionary, {5}), "damaged header");
   }
 }
@@ -121,7 +127,8 @@ class Npz : public testing::Test {
     return "accepted";
   }
   std::string path_ = test::temporary_path(".npz");
-  std::string bytes_ = npz_bytes({{"K", npy_bytes(Shape{2}, std::vector<float>{1, 2})}, {"positions", npy_bytes(Shape{1}, std::vector<int64_t>{9})}});
+  std::string bytes_ = npz_bytes({{"K", npy_bytes(Shape{2}, std::vector<float>{1, 2})},
+                                  {"positions", npy_bytes(Shape{1}, std::vector<int64_t>{9})}});
 };
 
 TEST_F(Npz, WhatIsWrittenComesBack) {

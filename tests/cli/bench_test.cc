@@ -229,8 +229,8 @@ TEST_F(CliBench, AKilledRunLeavesWholeRows) {
   const auto killed = [&](const std::string& format) {
     fs::remove(out_);
     const std::string run = std::string(VASE_BINARY) + " bench --threads 1 --model " + model_.path() +
-                            " --tokens 1 --repeats 1 --batch 1,2,3,4,5,6,7,8 --depth 0,1,2,3,4,5,6,7,8,9 --format " + format +
-                            " --out " + out_ + " >/dev/null 2>&1 & ";
+                            " --tokens 1 --repeats 1 --batch 1,2,3,4,5,6,7,8 --depth 0,1,2,3,4,5,6,7,8,9 --format " +
+                            format + " --out " + out_ + " >/dev/null 2>&1 & ";
     const std::string kill = "until [ -s " + out_ + " ] || ! kill -0 $!; do sleep 0.05; done; kill -KILL $!; wait $!";
     EXPECT_NE(std::system((run + kill + " 2>/dev/null").c_str()), 0);
     return contents(out_);

@@ -55,6 +55,29 @@ TEST_F(Cli, JsonIsOneCompleteObject) {
   for (const char* key : {"policy", "build", "timings", "model"}) EXPECT_TRUE(j.contains(key)) << key;
 }
 
+TEST_F(Cli, ShortNamesAreThoseOfLlamaCpp) {
+  const Outcome whole = run("--policy full --ctx 100 --max-tokens 7");
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  EXPECT_EQ(vase("run --raw -t 1 -m " + model_.path() + " --policy full -c 100 -n 7 hi").out, whole.out);
+  EXPECT_EQ(whole.out.size(), 7u);
+  const std::string model = "run --raw -m " + model_.path();
+  expect_usage_error(vase(model + " -c 5 0123456789"), {"10 tokens", "5"});
+  expect_usage_error(vase(model + " -n x hi"), {"--max-tokens", "allowed"});
+  expect_usage_error(vase(model + " -t 0 hi"), {"--threads", "allowed"});
+  expect_usage_error(vase(model + " --model " + model_.path() + " hi"), {"--model", "more than once"});
+  EXPECT_EQ(vase("info -m " + model_.path()).code, 0);
+  const std::vector<std::pair<std::string, std::string>> commands = {
+      {"run", "mnct"}, {"eval run", "mnct"}, {"eval kl", "mt"}, {"tune", "mt"},
+      {"bench", "mt"}, {"capture", "mt"},    {"info", "m"},     {"analyze values", "mt"}};
+  for (const auto& [command, letters] : commands) {
+    const std::string help = vase(command + " --help").out;
+    for (const std::string names : {"-m,--model", "-n,--max-tokens", "-c,--ctx", "-t,--threads"}) {
+      const bool there = letters.find(names[1]) != std::string::npos;
+      EXPECT_EQ(help.find(" " + names + " ") != std::string::npos, there) << command << ", " << names;
+    }
+  }
+}
+
 TEST_F(Cli, StopStringsEndTheText) {
   const Outcome o = run("--temp 0 --max-tokens 50 --stop xyz --stop def");
   EXPECT_EQ(o.out, "abc");
@@ -157,8 +180,8 @@ TEST_F(Cli, ProtectAddsRulesAndMayBeRepeated) {
 
 TEST_F(Cli, FullTakesNoFlagsOfEviction) {
   for (const std::string flag :
-       {"--kv-budget 300", "--kv-buffer 32", "--kv-period 8", "--kv-layers pyramid", "--protect prompt", "--kv-stagger off",
-        "--prefill dense", "--trigger parity", "--positions cache"}) {
+       {"--kv-budget 300", "--kv-buffer 32", "--kv-period 8", "--kv-layers pyramid", "--protect prompt",
+        "--kv-stagger off", "--prefill dense", "--trigger parity", "--positions cache"}) {
     const std::string name = flag.substr(0, flag.find(' '));
     if (name == "--kv-stagger" || name == "--prefill" || name == "--trigger" || name == "--positions") {
       expect_usage_error(run("--policy full " + flag), {name, "never evicts", "leave it out"});
@@ -189,8 +212,8 @@ TEST_F(Cli, TheAuthorsBehaviourCanBeAskedFor) {
 }
 
 TEST_F(Cli, PeriodAndPositions) {
-  const Outcome o =
-      run("--temp 0 --max-tokens 100 --kv-budget 64 --kv-buffer 32 --kv-period 10 --positions cache --policy streaming");
+  const Outcome o = run(
+      "--temp 0 --max-tokens 100 --kv-budget 64 --kv-buffer 32 --kv-period 10 --positions cache --policy streaming");
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_NE(o.err.find("74 slots (64 + 10)"), std::string::npos) << o.err;
   EXPECT_NE(o.err.find("positions of the cache"), std::string::npos) << o.err;
@@ -203,7 +226,8 @@ TEST_F(Cli, PeriodAndPositions) {
 TEST_F(Cli, LayersEvictAtDifferentStepsUnlessToldOtherwise) {
   const auto evictions = [&](const std::string& flags) {
     const std::string log = test::temporary_path(".jsonl");
-    const Outcome o = run("--json --temp 0 --max-tokens 180 --kv-budget 70 --kv-buffer 32 --log-evictions " + log + flags);
+    const Outcome o =
+        run("--json --temp 0 --max-tokens 180 --kv-budget 70 --kv-buffer 32 --log-evictions " + log + flags);
     EXPECT_EQ(o.code, 0) << o.err;
     EXPECT_EQ(nlohmann::json::parse(o.out)["counters"]["evictions"], 3);
     std::vector<std::vector<int>> seen(2);
@@ -225,7 +249,8 @@ TEST_F(Cli, LayersEvictAtDifferentStepsUnlessToldOtherwise) {
 TEST_F(Cli, BudgetsThatFallOverTheLayers) {
   const Outcome o = run("--temp 0 --max-tokens 100 --kv-budget 64 --kv-buffer 32 --kv-layers pyramid:4");
   EXPECT_EQ(o.code, 0) << o.err;
-  EXPECT_NE(o.err.find("96 slots (64 + 32; mean of 120 in the first layer to 72 in the last)"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("96 slots (64 + 32; mean of 120 in the first layer to 72 in the last)"), std::string::npos)
+      << o.err;
   expect_usage_error(run("--kv-budget 64 --kv-buffer 32 --kv-layers pyramid"), {"leaves 33 slots", "132"});
   expect_usage_error(run("--kv-layers pyramids"), {"--kv-layers", "pyramid", "uniform"});
   expect_usage_error(run("--kv-layers pyramid:0"), {"--kv-layers", "1 to 1000"});
@@ -236,7 +261,8 @@ TEST_F(Cli, BudgetsThatFallOverTheLayers) {
   EXPECT_EQ(info.out.find("\"budget\":\"128\""), std::string::npos) << "a row that cannot be asked for: " << info.out;
   const std::string text = test::temporary_path(".txt");
   std::ofstream(text) << std::string(300, 'a');
-  const std::string kl = "eval kl --json --model " + model_.path() + " --text " + text + " --kv-layers pyramid --kv-budget ";
+  const std::string kl =
+      "eval kl --json --model " + model_.path() + " --text " + text + " --kv-layers pyramid --kv-budget ";
   expect_usage_error(vase(kl + "100"), {"smallest budget", "164"});
   EXPECT_EQ(vase(kl + "200").code, 0);
   std::remove(text.c_str());
@@ -268,7 +294,8 @@ TEST_F(Cli, BadPrompts) {
   expect_usage_error(run("", ""), {"empty"});
   expect_usage_error(run("", "\"$(printf 'ab\\377')\""), {"UTF-8", "byte 2"});
   for (const std::string flag : {"--system", "--stop"}) {
-    expect_usage_error(vase("run --model /nonexistent " + flag + " \"$(printf 'ab\\377')\" hi"), {flag, "UTF-8", "byte 2"});
+    expect_usage_error(vase("run --model /nonexistent " + flag + " \"$(printf 'ab\\377')\" hi"),
+                       {flag, "UTF-8", "byte 2"});
   }
   expect_usage_error(vase("run --model /nonexistent --stop '' hi"), {"--stop", "empty"});
   const Outcome too_long = run("--ctx 5", "0123456789");

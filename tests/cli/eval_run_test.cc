@@ -208,6 +208,10 @@ TEST_F(CliEvalRun, ShardsMergeToTheWhole) {
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_NE(o.err.find("30 of 30 texts"), std::string::npos) << o.err;
   EXPECT_EQ(lines("merged"), lines("whole"));
+  const json commands = json::parse(contents(path("merged/config.json")))["commands"];
+  ASSERT_EQ(commands.size(), 2u);
+  EXPECT_EQ(commands[0].back(), "2/2");
+  EXPECT_EQ(commands[1].back(), "1/2");
   // It is a folder like any other, down to going on in it.
   EXPECT_EQ(vase(random_run("merged")).code, 0);
   expect_usage_error(vase("eval merge " + path("merged") + " " + path("part1")),
@@ -315,6 +319,23 @@ TEST_F(CliEvalRun, BadDataIsNamedWithFileAndLine) {
   const Outcome missing =
       vase("eval run --model " + right_.path() + " --task jsonl=/nowhere.jsonl --out " + path("out"));
   EXPECT_NE(missing.err.find("/nowhere.jsonl"), std::string::npos) << missing.err;
+}
+
+TEST_F(CliEvalRun, PromptsThatAreTooLongAreNamedBeforeAnythingRuns) {
+  std::ofstream(path("long.jsonl")) << json({{"id", "x"}, {"problem", "p"}, {"answer", "1"}}).dump() << "\n"
+                                    << json({{"id", "y"}, {"problem", std::string(5000, 'p')}, {"answer", "1"}}).dump();
+  const Outcome o = vase("eval run --model " + right_.path() + " --task jsonl=" + path("long.jsonl") + " --out " +
+                         path("out"));
+  expect_usage_error(o, {"long.jsonl:2, problem y", "tokens", "4096", "--ctx"});
+  EXPECT_FALSE(fs::exists(path("out")));
+}
+
+TEST_F(CliEvalRun, OnlyTheProblemsThatAreAskedAreRead) {
+  std::ofstream(problems_, std::ios::app) << R"({"id": "p9", "problem": "no answer"})";
+  EXPECT_EQ(vase(right_run("all")).code, 1);
+  EXPECT_EQ(vase(right_run("first", "--problems 5")).code, 0);
+  std::ofstream(path("ids")) << "p1\n";
+  EXPECT_EQ(vase(right_run("ids", "--problems 1 --ids " + path("ids"))).code, 1);
 }
 
 TEST_F(CliEvalRun, AFullDiskIsAnErrorAndLosesNothing) {

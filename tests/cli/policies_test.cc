@@ -11,7 +11,8 @@ namespace {
 TEST(Policies, ListsEveryPresetAndPartInReadableLines) {
   const Outcome o = vase("policies");
   ASSERT_EQ(o.code, 0) << o.err;
-  for (const PolicyInfo& preset : Policy::presets()) EXPECT_NE(o.out.find("\n  " + preset.name + " "), std::string::npos) << preset.name;
+  for (const PolicyInfo& preset : Policy::presets())
+    EXPECT_NE(o.out.find("\n  " + preset.name + " "), std::string::npos) << preset.name;
   for (const PartInfo& part : Policy::parts()) {
     EXPECT_NE(o.out.find("\n  " + std::string(part.name) + " "), std::string::npos) << part.name;
   }
@@ -32,20 +33,23 @@ TEST(Policies, JsonHasTheSameAndTheCompositionsParse) {
 TEST(Policies, ExplainsAPreset) {
   const Outcome o = vase("policies vase-attnv");
   ASSERT_EQ(o.code, 0) << o.err;
-  for (const char* part : {"protect=sinks:4,value:25% score=attention select=sample", "arXiv 2606.03928", "16 B per slot",
-                           "69 tokens at --kv-buffer 64", "\n  value:25% ", "\n  sample ", "(default range)"}) {
+  for (const char* part :
+       {"protect=sinks:4,value:25% score=attention select=sample", "arXiv 2606.03928", "16 B per slot",
+        "69 tokens at --kv-buffer 64", "\n  value:25% ", "\n  sample ", "(default range)"}) {
     EXPECT_NE(o.out.find(part), std::string::npos) << part << "\n" << o.out;
   }
 }
 
 TEST(Policies, ExplainsAComposition) {
-  const Outcome o = vase("policies --json vase-dkv protect+=prompt 'score=0.5*attention:smooth=off-0.25*value*leverage'");
+  const Outcome o =
+      vase("policies --json vase-dkv protect+=prompt 'score=0.5*attention:smooth=off-0.25*value*leverage'");
   ASSERT_EQ(o.code, 0) << o.err;
   const auto j = nlohmann::json::parse(o.out);
   const std::string composition = j["composition"];
   EXPECT_EQ(Policy::parse(composition).text(), composition);
   std::vector<std::string> texts;
-  for (const auto& part : j["parts"]) texts.push_back(part["kind"].get<std::string>() + "=" + part["text"].get<std::string>());
+  for (const auto& part : j["parts"])
+    texts.push_back(part["kind"].get<std::string>() + "=" + part["text"].get<std::string>());
   ASSERT_EQ(texts.size(), 6u);
   EXPECT_EQ(texts[0], "protect=sinks:4");
   EXPECT_EQ(texts[1], "protect=prompt");

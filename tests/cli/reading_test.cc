@@ -48,8 +48,9 @@ TEST_F(CliReading, GateFilesAreCheckedBeforeAnythingRuns) {
 }
 
 TEST_F(CliReading, EvalComparesThemWithEvictionAtEveryBudget) {
-  const Outcome o = vase("eval kl --threads 1 --model " + model_.path() + " --text " + text_ +
-                         " --tokens 120 --policy oracle-blocks --policy snapkv --kv-budget 24 --kv-budget 64 --kv-buffer 8");
+  const Outcome o =
+      vase("eval kl --threads 1 --model " + model_.path() + " --text " + text_ +
+           " --tokens 120 --policy oracle-blocks --policy snapkv --kv-budget 24 --kv-budget 64 --kv-buffer 8");
   EXPECT_EQ(o.code, 0) << o.err;
   for (const char* row : {"| oracle-blocks | 24 |", "| oracle-blocks | 64 |", "| snapkv | 24 |", "| snapkv | 64 |"}) {
     EXPECT_NE(o.out.find(row), std::string::npos) << row << "\n" << o.out;
@@ -83,7 +84,8 @@ TEST_F(CliReading, EvalRefusesBeforeTheFirstTextWhatWouldFailLater) {
 }
 
 TEST_F(CliReading, CalibrateFailsAtOnceWhereItCannotWrite) {
-  const Outcome o = vase("calibrate triattention --model " + model_.path() + " --text " + text_ + " --out /nowhere/file");
+  const Outcome o =
+      vase("calibrate triattention --model " + model_.path() + " --text " + text_ + " --out /nowhere/file");
   EXPECT_EQ(o.code, 1);
   EXPECT_EQ(o.err, "vase: cannot write /nowhere/file: No such file or directory\n");
 }
@@ -110,7 +112,8 @@ TEST_F(CliReading, CalibrateWritesWhatTriAttentionReads) {
   const std::string flags = " --model " + model_.path() + " --text " + text_ + " --out " + out_;
   const Outcome o = vase("calibrate triattention --threads 1" + flags);
   EXPECT_EQ(o.code, 0) << o.err;
-  const Outcome used = run("--policy score=triattention:stats=" + out_ + " --kv-budget 24 --kv-buffer 8 --max-tokens 60");
+  const Outcome used =
+      run("--policy score=triattention:stats=" + out_ + " --kv-budget 24 --kv-buffer 8 --max-tokens 60");
   EXPECT_EQ(used.code, 0) << used.err;
   expect_usage_error(vase("calibrate triattenton" + flags), {"'triattenton'", "triattention"});
 }

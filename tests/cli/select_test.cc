@@ -21,7 +21,8 @@ using Shape = std::vector<size_t>;
 class Select : public Cli {
  protected:
   ~Select() override {
-    for (const std::string& path : {in_, out_ + ".npy", out_ + ".npz", out_ + ".json"}) std::filesystem::remove_all(path);
+    for (const std::string& path : {in_, out_ + ".npy", out_ + ".npz", out_ + ".json"})
+      std::filesystem::remove_all(path);
   }
   void write(std::vector<std::pair<std::string, std::string>> arrays) const {
     std::ofstream(in_, std::ios::binary) << cli::npz_bytes(arrays);
@@ -74,7 +75,9 @@ TEST_F(Select, QueriesAreReadHeadsFirst) {
   queries[(1 * 3 + 2) * 2] = 8;          // query head 1 (of KV head 0), newest query, channel 0
   queries[((2 + 1) * 3 + 2) * 2 + 1] = 8;  // query head 3 (of KV head 1), channel 1
   const auto arrays = [&](const Shape& shape) {
-    write({{"keys", npy_bytes(Shape{2, 5, 2}, keys)}, {"values", npy_bytes(Shape{2, 5, 2}, values)}, {"queries", npy_bytes(shape, queries)}});
+    write({{"keys", npy_bytes(Shape{2, 5, 2}, keys)},
+           {"values", npy_bytes(Shape{2, 5, 2}, values)},
+           {"queries", npy_bytes(shape, queries)}});
   };
   for (const Shape& shape : {Shape{4, 3, 2}, Shape{2, 2, 3, 2}}) {
     arrays(shape);
@@ -82,7 +85,8 @@ TEST_F(Select, QueriesAreReadHeadsFirst) {
     EXPECT_EQ(j["group"], 2);
     EXPECT_EQ(j["heads"][0]["kept"], (Integers{2, 4}));
     EXPECT_EQ(j["heads"][1]["kept"], (Integers{1, 4}));
-    EXPECT_NEAR(j["heads"][0]["scores"][2].get<double>(), (1 + 0.25) / 2, 1e-6);  // all of one head, a quarter of the other
+    EXPECT_NEAR(j["heads"][0]["scores"][2].get<double>(), (1 + 0.25) / 2,
+                1e-6);  // all of one head, a quarter of the other
   }
 }
 
@@ -90,7 +94,8 @@ TEST_F(Select, SequencesDrawApartAndPositionsReach) {
   const Floats zeros(2 * 1 * 40 * 2);
   write({{"K", npy_bytes(Shape{2, 1, 40, 2}, zeros)}, {"V", npy_bytes(Shape{2, 1, 40, 2}, zeros)}});
   const std::string random = "--policy random --kv-budget 20 --kv-buffer 4 ";
-  const json j = result(random), again = result(random), other = result(random + "--evict-seed 1"), later = result(random + "--eviction 1");
+  const json j = result(random), again = result(random), other = result(random + "--evict-seed 1"),
+             later = result(random + "--eviction 1");
   EXPECT_EQ(j, again);
   EXPECT_NE(j["heads"][0]["kept"], j["heads"][1]["kept"]);
   EXPECT_NE(j["heads"][0]["kept"], other["heads"][0]["kept"]);
@@ -98,7 +103,9 @@ TEST_F(Select, SequencesDrawApartAndPositionsReach) {
 
   Integers positions;
   for (int i = 0; i < 40; ++i) positions.push_back(100 + 3 * i);
-  write({{"K", npy_bytes(Shape{40, 2}, Floats(80))}, {"V", npy_bytes(Shape{40, 2}, Floats(80))}, {"positions", npy_bytes(Shape{40}, positions)}});
+  write({{"K", npy_bytes(Shape{40, 2}, Floats(80))},
+         {"V", npy_bytes(Shape{40, 2}, Floats(80))},
+         {"positions", npy_bytes(Shape{40}, positions)}});
   const json one = result("--policy 'score=position' --kv-budget 6 --kv-buffer 4");
   EXPECT_EQ(one["heads"][0]["kept"], (Integers{34, 35, 36, 37, 38, 39}));
   EXPECT_EQ(one["heads"][0]["positions"][0], 100 + 3 * 34);
@@ -110,7 +117,8 @@ TEST_F(Select, WritesArraysAndJson) {
   const cli::NpyArray kept = cli::read_npy(contents(out_ + ".npy"), "kept");
   EXPECT_EQ(kept.shape, (Shape{2, 3}));
   EXPECT_EQ(kept.integers(), (Integers{1, 3, 5, 2, 4, 5}));
-  EXPECT_EQ(select("--policy 'protect=sinks:1 score=value' --kv-budget 3 --kv-buffer 1 --out " + out_ + ".npz").code, 0);
+  EXPECT_EQ(select("--policy 'protect=sinks:1 score=value' --kv-budget 3 --kv-buffer 1 --out " + out_ + ".npz").code,
+            0);
   const auto all = ArrayFile::open(out_ + ".npz");
   EXPECT_EQ(all->names(), (std::vector<std::string>{"kept", "positions", "scores", "protected"}));
   EXPECT_EQ(all->read("positions").integers(), (Integers{0, 1, 5, 0, 4, 5}));
@@ -131,7 +139,9 @@ TEST_F(Select, TellsPeopleInATable) {
 }
 
 TEST_F(Select, ArraysThatAreNotUsedAreNamed) {
-  write({{"K", npy_bytes(Shape{3, 2}, Floats(6))}, {"V", npy_bytes(Shape{3, 2}, Floats(6))}, {"position", npy_bytes(Shape{3}, Integers{0, 1, 2})}});
+  write({{"K", npy_bytes(Shape{3, 2}, Floats(6))},
+         {"V", npy_bytes(Shape{3, 2}, Floats(6))},
+         {"position", npy_bytes(Shape{3}, Integers{0, 1, 2})}});
   const Outcome o = select("--policy score=value --kv-budget 2 --kv-buffer 1");
   EXPECT_EQ(o.code, 0);
   EXPECT_NE(o.err.find("array position is not used"), std::string::npos) << o.err;
@@ -139,7 +149,8 @@ TEST_F(Select, ArraysThatAreNotUsedAreNamed) {
 
 TEST_F(Select, WrongShapesTypesAndNumbers) {
   const std::string K = npy_bytes(Shape{2, 3, 2}, Floats(12)), flags = "--policy snapkv --kv-budget 2 --kv-buffer 1";
-  const auto refused = [&](std::vector<std::pair<std::string, std::string>> arrays, const std::vector<std::string>& words, int code = 2) {
+  const auto refused = [&](std::vector<std::pair<std::string, std::string>> arrays,
+                           const std::vector<std::string>& words, int code = 2) {
     write(arrays);
     const Outcome o = select(flags);
     EXPECT_EQ(o.code, code) << o.err;
@@ -164,10 +175,13 @@ TEST_F(Select, WrongShapesTypesAndNumbers) {
   refused({{"K", K}, {"V", K}, q({3, 1, 2})}, {"must be a multiple of the 2 KV heads"});
   refused({{"K", K}, {"V", K}, q({1, 4, 1, 2})}, {"must be a multiple of the 2 KV heads"});
   refused({{"K", K}, {"V", K}, q({4, 9, 2})}, {"queries holds 9 tokens; only 3 were seen"});
-  refused({{"K", K}, {"V", K}, q({4, 1, 2}), {"positions", npy_bytes(Shape{2}, Integers{0, 1})}}, {": positions has shape (2,)", "(3,) or (2, 3)"});
-  refused({{"K", K}, {"V", K}, q({4, 1, 2}), {"positions", npy_bytes(Shape{3}, Integers{0, 1, int64_t(1) << 40})}}, {"holds 1099511627776"});
+  refused({{"K", K}, {"V", K}, q({4, 1, 2}), {"positions", npy_bytes(Shape{2}, Integers{0, 1})}},
+          {": positions has shape (2,)", "(3,) or (2, 3)"});
+  refused({{"K", K}, {"V", K}, q({4, 1, 2}), {"positions", npy_bytes(Shape{3}, Integers{0, 1, int64_t(1) << 40})}},
+          {"holds 1099511627776"});
   refused({{"K", K}, {"V", K}, q({4, 1, 2}), {"positions", npy_bytes(Shape{3}, Floats(3))}}, {"floating-point"});
-  refused({{"K", K}, {"V", K}, q({4, 1, 2}), {"positions", npy_bytes(Shape{3}, Integers{0, 2, 1})}}, {"positions[2] = 1 follows 2"});
+  refused({{"K", K}, {"V", K}, q({4, 1, 2}), {"positions", npy_bytes(Shape{3}, Integers{0, 2, 1})}},
+          {"positions[2] = 1 follows 2"});
   Floats bad(12);
   bad[7] = std::numeric_limits<float>::quiet_NaN();
   refused({{"K", npy_bytes(Shape{2, 3, 2}, bad)}, {"V", K}, q({4, 1, 2})}, {"keys[0][1] is NaN", "KV head 1"});

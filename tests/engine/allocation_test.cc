@@ -99,10 +99,13 @@ TEST(Allocation, NoneInAStep) {
       EXPECT_EQ(allocations_of(policy, cache, 1, 1, 200), 0) << policy << ", token by token";
       EXPECT_EQ(allocations_of(policy, cache, 1, 40, 200), 0) << policy << ", in chunks";
     }
-    EXPECT_EQ(allocations_of(policy, {.budget = 48, .buffer = 16}, 3, 1, 200), 0) << policy << ", heads shared by threads";
+    EXPECT_EQ(allocations_of(policy, {.budget = 48, .buffer = 16}, 3, 1, 200), 0)
+        << policy << ", heads shared by threads";
   }
-  EXPECT_EQ(allocations_of("vase-dkv", {.budget = 48, .buffer = 16, .layer_budgets = LayerBudgets::kPyramid, .pyramid_beta = 2},
-                           1, 1, 250), 0);
+  EXPECT_EQ(allocations_of("vase-dkv",
+                           {.budget = 48, .buffer = 16, .layer_budgets = LayerBudgets::kPyramid, .pyramid_beta = 2}, 1,
+                           1, 250),
+            0);
 }
 
 }  // namespace

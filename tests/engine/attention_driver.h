@@ -14,8 +14,8 @@
 
 namespace vase::test {
 
-// One sequence's inputs, a pure function of (stream, position, layer): q, k, v as a model could give them. `what` is 0, 1
-// or 2 for q, k or v.
+// One sequence's inputs, a pure function of (stream, position, layer): q, k, v as a model could give them. `what` is 0,
+// 1 or 2 for q, k or v.
 struct FakeModel {
   ModelShape shape{.layers = 2, .query_heads = 4, .kv_heads = 2, .head_dim = 32, .trained_context = 1 << 14};
   // Rows of one's own, [heads x head_dim], in place of the made-up ones.

@@ -33,7 +33,8 @@ TEST_P(EngineFamilies, SameTextAloneAndInABatch) {
     std::vector<int32_t> want;
     std::vector<std::vector<int32_t>> want_kept;
     for (int threads : {1, 2}) {
-      Engine alone(model_, policy, cache_, {.threads = threads, .chunk = threads == 1 ? 256 : 24, .log_evictions = true});
+      Engine alone(model_, policy, cache_,
+                   {.threads = threads, .chunk = threads == 1 ? 256 : 24, .log_evictions = true});
       Listener listener;
       const auto s = alone.submit(prompt, options(120));
       run_all(alone, listener);
@@ -67,7 +68,8 @@ TEST_P(EngineFamilies, NoEvictionIsTheFullCache) {
   const auto text = test::tiny_text(60);
   const auto logits = [&](const char* name) {
     std::vector<float> all;
-    Engine engine(model_, Policy::parse(name), {.budget = 64, .buffer = 16, .context = 200}, {.threads = 2, .logit_rows = 16});
+    Engine engine(model_, Policy::parse(name), {.budget = 64, .buffer = 16, .context = 200},
+                  {.threads = 2, .logit_rows = 16});
     engine.force(text, 10, options(1), [&](int64_t, std::span<const float> row) {
       all.insert(all.end(), row.begin(), row.end());
     });
@@ -96,7 +98,8 @@ TEST_P(EngineFamilies, ForcingInChunksEqualsOneByOne) {
     }
     for (int i : {1, 2}) {
       double largest = 0;
-      for (size_t j = 0; j < runs[0].size(); ++j) largest = std::max<double>(largest, std::abs(runs[i][j] - runs[0][j]));
+      for (size_t j = 0; j < runs[0].size(); ++j)
+        largest = std::max<double>(largest, std::abs(runs[i][j] - runs[0][j]));
       EXPECT_LT(largest, 1e-4) << name;
     }
   }

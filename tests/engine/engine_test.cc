@@ -276,7 +276,8 @@ TEST_F(EngineTest, CannotBeSteppedFromItsOwnCallback) {
   int refused = 0;
   engine.set_on_logits([&](Session&, int64_t, std::span<const float>) {
     expect_usage([&] { engine.step({}); }, "callback");
-    expect_usage([&] { engine.force(std::vector<int32_t>{1}, 0, {}, [](int64_t, std::span<const float>) {}); }, "callback");
+    expect_usage([&] { engine.force(std::vector<int32_t>{1}, 0, {}, [](int64_t, std::span<const float>) {}); },
+                 "callback");
     ++refused;
   });
   while (engine.step({}) > 0) {

@@ -106,12 +106,12 @@ TEST(EvictingAttention, ChunksEqualTokenByToken) {
   }
 }
 
-// Acceptance test 2: without smoothing, the order in which slots are gathered changes neither what is kept nor what attention
-// gives.
+// Acceptance test 2: without smoothing, the order in which slots are gathered changes neither what is kept nor what
+// attention gives.
 TEST(EvictingAttention, GatherOrderChangesNothingWithoutSmoothing) {
-  for (const std::string policy : {"protect=sinks:4,value:25% score=attention:smooth=off select=sample", "vase-dkv", "h2o",
-                                   "score=recurrence", "protect=prompt score=key-diff",
-                                   "score=attention:form=rms,smooth=off select=sample:floor=0.1,weights=on"}) {
+  for (const std::string policy :
+       {"protect=sinks:4,value:25% score=attention:smooth=off select=sample", "vase-dkv", "h2o", "score=recurrence",
+        "protect=prompt score=key-diff", "score=attention:form=rms,smooth=off select=sample:floor=0.1,weights=on"}) {
     CacheOptions cache = budget(48, 16);
     cache.key_type = cache.value_type = RowType::kF32;
     Driver by_position(FakeModel{}, policy, cache, {.threads = 1});
@@ -198,8 +198,8 @@ TEST(EvictingAttention, AloneOrInABatchBitForBit) {
   }
 }
 
-// Few heads over many threads share slots: every piece of every head is used, and not a bit changes. 1,000 slots are four
-// segments, the last one short.
+// Few heads over many threads share slots: every piece of every head is used, and not a bit changes. 1,000 slots are
+// four segments, the last one short.
 TEST(EvictingAttention, SplitBySlotsBitForBit) {
   for (const int kv_heads : {1, 3}) {
     FakeModel fake;

@@ -1,5 +1,5 @@
-// What breaks in comparable software, tried on this engine: short prompts, endless texts, many requests, positions beyond
-// training, every preset, every combination of cache type and family.
+// What breaks in comparable software, tried on this engine: short prompts, endless texts, many requests, positions
+// beyond training, every preset, every combination of cache type and family.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// What a policy is shown at an eviction, against a plain account of the same tokens: rows, records of attention, queries
-// and log-weights, for every record, period and chunk.
+// What a policy is shown at an eviction, against a plain account of the same tokens: rows, records of attention,
+// queries and log-weights, for every record, period and chunk.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,7 +35,11 @@ const std::vector<PolicyNeeds>& all_needs() {
 }
 
 CacheOptions options(int period, bool stagger = true) {
-  return {.budget = kBudget, .buffer = kBuffer, .period = period, .key_type = RowType::kF32, .value_type = RowType::kF32,
+  return {.budget = kBudget,
+          .buffer = kBuffer,
+          .period = period,
+          .key_type = RowType::kF32,
+          .value_type = RowType::kF32,
           .stagger = stagger};
 }
 
@@ -203,7 +207,8 @@ TEST(HeadView, ShowsWhatTheHeadHolds) {
         SCOPED_TRACE("period " + std::to_string(period) + (stagger ? ", staggered" : "") + ", record " +
                      std::to_string(static_cast<int>(needs.attention)));
         const int lead = stagger && period >= kBuffer ? period / 2 : 0;
-        EXPECT_EQ(follow_second_layer(needs, options(period, stagger)), 1 + (kTokens - kBudget - period + lead) / period);
+        EXPECT_EQ(follow_second_layer(needs, options(period, stagger)),
+                  1 + (kTokens - kBudget - period + lead) / period);
       }
     }
   }
@@ -261,7 +266,8 @@ TEST(HeadView, ChunksAndThreadsChangeNothing) {
         const Outcome want = outcome(needs, share, period, 1, 1);
         ASSERT_FALSE(want.heads.empty());
         for (const auto& [chunk, threads] : {std::pair{1, 3}, {7, 2}, {64, 1}, {256, 3}}) {
-          EXPECT_TRUE(outcome(needs, share, period, chunk, threads) == want) << chunk << " tokens, " << threads << " threads";
+          EXPECT_TRUE(outcome(needs, share, period, chunk, threads) == want)
+              << chunk << " tokens, " << threads << " threads";
         }
       }
     }

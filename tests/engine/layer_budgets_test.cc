@@ -31,7 +31,8 @@ FakeModel five_layers() {
 }
 
 std::vector<int> budgets(int layers, int budget, int buffer, float beta) {
-  return budgets_of_layers({.buffer = buffer, .layer_budgets = LayerBudgets::kPyramid, .pyramid_beta = beta}, layers, budget);
+  return budgets_of_layers({.buffer = buffer, .layer_budgets = LayerBudgets::kPyramid, .pyramid_beta = beta}, layers,
+                           budget);
 }
 
 TEST(LayerBudgets, WorkedByHand) {
@@ -99,8 +100,9 @@ TEST(LayerBudgets, EveryLayerFollowsItsOwnFormula) {
 // Layer by layer the same positions, draws included, as a cache in which every layer has this budget. Every part of an
 // eviction that depends on the budget shows here. Chunks of any size, threads that share slots, NaN in free rows.
 TEST(LayerBudgets, ALayerDoesWhatItWouldDoAlone) {
-  for (const char* name : {"vase-attnv", "vase-dkv", "curdkv", "snapkv", "snapkv-decode", "vase-attnv-weighted", "r-kv", "h2o",
-                           "caote", "lazy-eviction", "keydiff", "lagkv", "streaming", "random-prompt", "attn-value"}) {
+  for (const char* name :
+       {"vase-attnv", "vase-dkv", "curdkv", "snapkv", "snapkv-decode", "vase-attnv-weighted", "r-kv", "h2o", "caote",
+        "lazy-eviction", "keydiff", "lagkv", "streaming", "random-prompt", "attn-value"}) {
     std::vector<std::vector<int32_t>> want;
     std::vector<float> want_out;
     for (int layer = 0; layer < 5; ++layer) {
@@ -150,10 +152,12 @@ TEST(LayerBudgets, MegabytesAreSolvedFor) {
   EXPECT_EQ(plan.first_budget + plan.last_budget, 2 * plan.budget);
   cache.budget_mib = 0;
   cache.budget = plan.budget + 1;
-  EXPECT_GT(plan_memory(shape, policy, cache, {.threads = 2}).bytes(), 12u << 20) << "a larger budget would have fitted";
+  EXPECT_GT(plan_memory(shape, policy, cache, {.threads = 2}).bytes(), 12u << 20)
+      << "a larger budget would have fitted";
   cache.budget = 264;
   const std::string formula = plan_memory(shape, policy, cache, {.threads = 2}).formula();
-  EXPECT_NE(formula.find("328 slots (264 + 64; mean of 518 in the first layer to 138 in the last)"), std::string::npos) << formula;
+  EXPECT_NE(formula.find("328 slots (264 + 64; mean of 518 in the first layer to 138 in the last)"), std::string::npos)
+      << formula;
   cache.budget_mib = 1;
   EXPECT_THROW(plan_memory(shape, policy, cache, {.threads = 2}), Error);
 }
@@ -171,13 +175,17 @@ TEST(LayerBudgets, WhatIsRefused) {
     }
   };
   expect_refused("random", {.prefill = Prefill::kDense, .max_prompt = 9}, "prefill = evict");
-  expect_refused("random", {.budget = 128, .prefill = Prefill::kDense, .max_prompt = 9, .trigger = Trigger::kParity}, "prefill");
+  expect_refused("random", {.budget = 128, .prefill = Prefill::kDense, .max_prompt = 9, .trigger = Trigger::kParity},
+                 "prefill");
   expect_refused("tova", {}, "share=head");
   expect_refused("random", {.pyramid_beta = 0.5f}, "beta");
   expect_refused("random", {.pyramid_beta = 1001}, "beta");
   expect_refused("vase-attnv", {.budget = 163}, "leaves 68 slots to the last layer");
   expect_refused("vase-attnv", {.budget = 163}, "the smallest budget that works here is 164");
-  EXPECT_EQ(plan_memory(shape, Policy::parse("vase-attnv"), {.budget = 164, .layer_budgets = LayerBudgets::kPyramid}, {}).last_budget, 69);
+  EXPECT_EQ(
+      plan_memory(shape, Policy::parse("vase-attnv"), {.budget = 164, .layer_budgets = LayerBudgets::kPyramid}, {})
+          .last_budget,
+      69);
   EXPECT_EQ(smallest_budget(shape, Policy::parse("vase-attnv"), {.layer_budgets = LayerBudgets::kPyramid}), 164);
 }
 
@@ -188,8 +196,9 @@ TEST(LayerBudgets, EngineCountsMeans) {
   std::vector<int32_t> want;
   std::vector<std::vector<int32_t>> want_kept;
   for (const auto& [chunk, sequences] : {std::pair{1, 1}, {24, 1}, {256, 3}}) {
-    Engine engine(model, Policy::parse("vase-attnv"), pyramid(),
-                  {.sequences = sequences, .threads = 2, .chunk = chunk, .poison_free_rows = true, .log_evictions = true});
+    Engine engine(
+        model, Policy::parse("vase-attnv"), pyramid(),
+        {.sequences = sequences, .threads = 2, .chunk = chunk, .poison_free_rows = true, .log_evictions = true});
     test::Listener listener;
     for (int i = 1; i < sequences; ++i) engine.submit(test::tiny_text(20 + 50 * i, 30 + i), test::options(60, i, i));
     const auto session = engine.submit(test::tiny_text(110, 5), test::options(60));

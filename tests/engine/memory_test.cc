@@ -93,24 +93,27 @@ TEST(Memory, BudgetInMib) {
       }
     }
   }
-  const MemoryPlan full = plan_memory({.layers = 4, .query_heads = 4, .kv_heads = 4, .head_dim = 64, .trained_context = 8192},
-                                      Policy::parse("full"), {.budget_mib = 2}, {.threads = 1});
+  const MemoryPlan full =
+      plan_memory({.layers = 4, .query_heads = 4, .kv_heads = 4, .head_dim = 64, .trained_context = 8192},
+                  Policy::parse("full"), {.budget_mib = 2}, {.threads = 1});
   EXPECT_LE(full.bytes(), 2u << 20);
   EXPECT_LT(full.capacity, 8192);
 }
 
 TEST(Memory, DensePrefillSaysWhatItCosts) {
   const ModelShape shape{.layers = 2, .query_heads = 4, .kv_heads = 2, .head_dim = 64};
-  const MemoryPlan plan = plan_memory(shape, Policy::parse("vase-attnv"),
-                                      {.budget = 256, .buffer = 64, .prefill = Prefill::kDense, .max_prompt = 5000}, {});
+  const MemoryPlan plan =
+      plan_memory(shape, Policy::parse("vase-attnv"),
+                  {.budget = 256, .buffer = 64, .prefill = Prefill::kDense, .max_prompt = 5000}, {});
   EXPECT_EQ(plan.capacity, 5064);
 }
 
 TEST(Memory, FormulaNamesItsTerms) {
   const ModelShape shape{.layers = 30, .query_heads = 9, .kv_heads = 3, .head_dim = 64};
   const MemoryPlan plan = plan_memory(shape, Policy::parse("vase-attnv"), {.budget = 256}, {.threads = 1});
-  EXPECT_NE(plan.formula().find("30 layers x 3 KV heads x 320 slots (256 + 64) x (128 K + 128 V + 16 meta) B x 1 sequence"),
-            std::string::npos)
+  EXPECT_NE(
+      plan.formula().find("30 layers x 3 KV heads x 320 slots (256 + 64) x (128 K + 128 V + 16 meta) B x 1 sequence"),
+      std::string::npos)
       << plan.formula();
 }
 

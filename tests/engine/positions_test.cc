@@ -1,5 +1,5 @@
-// Positions of the cache (StreamingLLM, arXiv 2309.17453) against the original rule written out: keys are kept as they were
-// before RoPE, and every step rotates each by its index in the cache.
+// Positions of the cache (StreamingLLM, arXiv 2309.17453) against the original rule written out: keys are kept as they
+// were before RoPE, and every step rotates each by its index in the cache.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,9 @@ class CacheIndexAttention final : public model::LayerAttention {
   void attend(const model::LayerInputs& in) noexcept override {
     for (int kv = 0; kv < h_.kv_heads && in.ith == 0; ++kv) {
       Head& head = heads_[size_t(in.layer) * h_.kv_heads + kv];
-      const auto row = [&](const float* x) { return std::vector<float>(x + kv * h_.head_dim, x + (kv + 1) * h_.head_dim); };
+      const auto row = [&](const float* x) {
+        return std::vector<float>(x + kv * h_.head_dim, x + (kv + 1) * h_.head_dim);
+      };
       head.keys.push_back(turned(rope_, row(in.k), -double(head.seen)));
       head.values.push_back(row(in.v));
       for (int g = 0; g < h_.group(); ++g) attend_one(head, in, kv * h_.group() + g);
@@ -86,7 +88,8 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
 std::vector<float> engine_logits(const TinyModel& file, const CacheOptions& cache, std::span<const int32_t> text) {
   Engine engine(Model::load(file.path()), Policy::parse("streaming"), cache, {.threads = 2, .logit_rows = 16});
   std::vector<float> all;
-  engine.force(text, 1, {}, [&](int64_t, std::span<const float> row) { all.insert(all.end(), row.begin(), row.end()); });
+  engine.force(text, 1, {},
+               [&](int64_t, std::span<const float> row) { all.insert(all.end(), row.begin(), row.end()); });
   return all;
 }
 
@@ -107,7 +110,8 @@ TEST(CachePositions, EqualTheOriginalRule) {
       const double size = std::abs(*std::ranges::max_element(want, {}, [](float x) { return std::abs(x); }));
       EXPECT_LT(largest_difference(got, want), 2e-4 * size);
       cache.positions = Positions::kText;
-      EXPECT_GT(largest_difference(engine_logits(file, cache, text), want), 1e-2 * size) << "positions make no difference";
+      EXPECT_GT(largest_difference(engine_logits(file, cache, text), want), 1e-2 * size)
+          << "positions make no difference";
     }
   }
 }
@@ -120,7 +124,11 @@ TEST(CachePositions, TextPositionsStayKnown) {
   for (const bool stagger : {false, true}) {
     SCOPED_TRACE(stagger ? "layers in turns" : "layers together");
     test::Driver driver(test::FakeModel{}, Policy::parse("streaming"),
-                        {.budget = 24, .buffer = 8, .period = 8, .key_type = RowType::kF32, .positions = Positions::kCache,
+                        {.budget = 24,
+                         .buffer = 8,
+                         .period = 8,
+                         .key_type = RowType::kF32,
+                         .positions = Positions::kCache,
                          .stagger = stagger},
                         {.threads = 1}, rope);
     Sequence s = driver.start(0, 0, 1);

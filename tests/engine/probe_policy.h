@@ -89,7 +89,8 @@ class ProbeSelector final : public Selector {
   PolicyNeeds needs() const override { return {.log_weight = weigh_}; }
   void select(const HeadView& head, std::span<const float> scores, std::span<uint32_t> pool, bool, RandomDraws&,
               PolicyScratch& scratch, std::span<uint32_t> out) const override {
-    std::ranges::sort(pool, [&](uint32_t a, uint32_t b) { return std::tuple(-scores[a], a) < std::tuple(-scores[b], b); });
+    std::ranges::sort(pool,
+                      [&](uint32_t a, uint32_t b) { return std::tuple(-scores[a], a) < std::tuple(-scores[b], b); });
     std::copy_n(pool.begin(), out.size(), out.begin());
     for (size_t c = 0; weigh_ && c < scores.size(); ++c) {
       scratch.log_weight[c] = head.log_weight[c] + 0.1f * static_cast<float>(head.positions[c] % 4);
@@ -102,7 +103,8 @@ class ProbeSelector final : public Selector {
 };
 
 inline Policy probe_policy(PolicyNeeds needs, std::shared_ptr<ProbeLog> log, Share share = Share::kHead) {
-  Policy policy({}, std::make_shared<ProbeScorer>(needs, std::move(log)), std::make_shared<ProbeSelector>(needs.log_weight));
+  Policy policy({}, std::make_shared<ProbeScorer>(needs, std::move(log)),
+                std::make_shared<ProbeSelector>(needs.log_weight));
   policy.share = share;
   return policy;
 }

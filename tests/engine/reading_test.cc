@@ -55,8 +55,9 @@ class ReadingDriver {
  public:
   ReadingDriver(Policy policy, int budget, int prompt)
       : policy_(std::move(policy)),
-        plan_(plan_engine(fake.shape, policy_, {.budget = budget, .key_type = RowType::kF32, .value_type = RowType::kF32,
-                                                .context = 64}, {.threads = 1, .poison_free_rows = true})),
+        plan_(plan_engine(fake.shape, policy_,
+                          {.budget = budget, .key_type = RowType::kF32, .value_type = RowType::kF32, .context = 64},
+                          {.threads = 1, .poison_free_rows = true})),
         cache_(plan_.cache, true),
         attention_(cache_, plan_.reading) {
     sequence_.prompt_tokens = prompt;
@@ -76,7 +77,8 @@ class ReadingDriver {
         }
         return all;
       };
-      const auto q = rows(0, fake.shape.query_heads), k = rows(1, fake.shape.kv_heads), v = rows(2, fake.shape.kv_heads);
+      const auto q = rows(0, fake.shape.query_heads), k = rows(1, fake.shape.kv_heads),
+                 v = rows(2, fake.shape.kv_heads);
       outputs.emplace_back(q.size());
       attention_.attend({layer, tokens, q.data(), k.data(), v.data(), outputs.back().data(), 0, 1});
     }
@@ -93,7 +95,8 @@ class ReadingDriver {
     std::vector<double> out(d, 0);
     double sum = 0;
     for (const int at : read) {
-      const auto k = fake.row(0, at, layer, 1, fake.shape.kv_heads * d), v = fake.row(0, at, layer, 2, fake.shape.kv_heads * d);
+      const auto k = fake.row(0, at, layer, 1, fake.shape.kv_heads * d),
+                 v = fake.row(0, at, layer, 2, fake.shape.kv_heads * d);
       double dot = 0;
       for (int c = 0; c < d; ++c) dot += double(q[query_head * d + c]) * k[kv_head * d + c];
       const double p = std::exp(dot / std::sqrt(double(d)));
@@ -306,7 +309,8 @@ TEST_P(ReadingEngine, NeitherChunksNorThreadsNorPathsMatter) {
 
 TEST_P(ReadingEngine, NeighboursInTheBatchDoNotMatter) {
   const auto texts = [&](int sequences) {
-    Engine engine(model_, policy(), {.budget = 32, .context = 256}, {.sequences = sequences, .threads = 2, .chunk = 24});
+    Engine engine(model_, policy(), {.budget = 32, .context = 256},
+                  {.sequences = sequences, .threads = 2, .chunk = 24});
     std::vector<std::shared_ptr<Session>> sessions;
     for (const int prompt : {50, 3, 70}) {
       sessions.push_back(engine.submit({tokens_.begin(), tokens_.begin() + prompt}, test::options(60)));

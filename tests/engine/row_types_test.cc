@@ -70,7 +70,8 @@ struct BiasedKeys {
   std::vector<float> frequencies, bias = std::vector<float>(kHeadDim);
 };
 
-// Distance to what rows of f32 give, of the attention of 300 tokens, three quarters of which have been quantised and evicted.
+// Distance to what rows of f32 give, of the attention of 300 tokens, three quarters of which have been quantised and
+// evicted.
 double error_of(const BiasedKeys& keys, RowType type, int pairs, AttentionPath path) {
   FakeModel fake;
   fake.own_rows = [&](int64_t position, int what) { return keys.row(position, what); };
@@ -79,7 +80,8 @@ double error_of(const BiasedKeys& keys, RowType type, int pairs, AttentionPath p
     Driver driver(fake, "random", {.budget = 64, .buffer = 16, .key_type = key_type, .value_type = RowType::kF32},
                   {.threads = 1, .path = path});
     if (pairs > 0 && key_type == type) {
-      driver.cache().set_key_offsets(std::vector(2 * BiasedKeys::kKvHeads, kernels::key_offset(keys.bias, keys.rope(), pairs)));
+      driver.cache().set_key_offsets(
+          std::vector(2 * BiasedKeys::kKvHeads, kernels::key_offset(keys.bias, keys.rope(), pairs)));
     }
     Sequence s = driver.start(0, 0, 1);
     while (s.seen < 300) {

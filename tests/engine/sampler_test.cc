@@ -176,7 +176,8 @@ TEST(Sampler, EqualsFullSorting) {
         for (const float min_p : {0.0f, 1e-7f, 0.05f}) {
           const SamplingOptions o{.temperature = 0.8f, .top_k = top_k, .top_p = top_p, .min_p = min_p, .seed = 11};
           Sampler sampler(o, kVocabulary);
-          for (int i = 0; i < kTrials; ++i, ++total) different += sampler.sample(logits, i) != plain_sample(o, logits, i);
+          for (int i = 0; i < kTrials; ++i, ++total)
+            different += sampler.sample(logits, i) != plain_sample(o, logits, i);
         }
       }
     }
@@ -187,7 +188,8 @@ TEST(Sampler, EqualsFullSorting) {
 TEST(Sampler, RefusesLogitsThatAreNoNumbers) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   Sampler sampler(plain(), 3);
-  for (const auto& logits : std::vector<std::vector<float>>{{0, std::nanf(""), 1}, {0, kInf, 1}, {-kInf, -kInf, -kInf}}) {
+  for (const auto& logits :
+       std::vector<std::vector<float>>{{0, std::nanf(""), 1}, {0, kInf, 1}, {-kInf, -kInf, -kInf}}) {
     try {
       sampler.sample(logits, 41);
       FAIL();

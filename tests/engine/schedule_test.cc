@@ -90,13 +90,14 @@ void append(const Schedule& schedule, const Sequence& sequence, int layer, int t
   }
 }
 
-// Budgets, periods and prompts at random, in chunks of any size: never above capacity, never later than without stagger,
-// every period but the second exact, and what held() says is what has happened.
+// Budgets, periods and prompts at random, in chunks of any size: never above capacity, never later than without
+// stagger, every period but the second exact, and what held() says is what has happened.
 TEST(Schedule, EveryLayerEvictsEveryPeriod) {
   std::mt19937 rng(7);
   const auto below = [&](int n) { return static_cast<int>(rng() % n); };
   for (int round = 0; round < 300; ++round) {
-    const int layers = 1 + below(12), buffer = 1 + below(40), period = buffer + below(60), budget = buffer + 1 + below(100);
+    const int layers = 1 + below(12), buffer = 1 + below(40), period = buffer + below(60),
+              budget = buffer + 1 + below(100);
     const Schedule schedule = schedule_of(layers, budget, buffer, period, below(4) > 0);
     Sequence sequence{.prompt_tokens = 1 + below(300), .dense_prefill = below(3) == 0};
     std::vector<Head> heads(layers);

@@ -106,7 +106,8 @@ TEST(Share, EngineStepsEndAtEvictions) {
     std::vector<int32_t> want;
     std::vector<std::vector<int32_t>> want_kept;
     for (const auto& [chunk, sequences] : {std::pair{1, 1}, {24, 1}, {256, 3}}) {
-      Engine engine(model, policy, cache, {.sequences = sequences, .threads = 2, .chunk = chunk, .log_evictions = true});
+      Engine engine(model, policy, cache,
+                    {.sequences = sequences, .threads = 2, .chunk = chunk, .log_evictions = true});
       test::Listener listener;
       for (int i = 1; i < sequences; ++i) engine.submit(test::tiny_text(20 + 50 * i, 30 + i), test::options(60, i, i));
       const auto session = engine.submit(test::tiny_text(110, 5), test::options(60));

@@ -77,7 +77,8 @@ TEST(Stagger, DensePrompts) {
       for (int layer = 0; layer < 5; ++layer) {
         const int second = first + 16 - 3 * layer;
         const int used = t < first ? t : t < second ? 48 + t - first : 48 + (t - second) % 16;
-        ASSERT_EQ(driver.head(layer, 0, 1).used(), used) << "prompt " << prompt << ", token " << t << ", layer " << layer;
+        ASSERT_EQ(driver.head(layer, 0, 1).used(), used)
+            << "prompt " << prompt << ", token " << t << ", layer " << layer;
       }
     }
   }

@@ -61,14 +61,15 @@ TEST(FailureLabel, LoopOfTenToFortyCharactersFiveTimes) {
   EXPECT_EQ(failure_label(repeated("abcdefghi", 9), true), FailureLabel::kOk);       // 9 characters, 9 times
   EXPECT_EQ(failure_label(repeated("abcdefghi", 10), true), FailureLabel::kLoop);    // two of them are 18, 5 times
   EXPECT_EQ(failure_label(repeated(ten, 5) + prose(80), true), FailureLabel::kOk);   // longer ago than 500 characters
-  EXPECT_EQ(failure_label(repeated("\xC3\xA9 is not e, ", 5) + "so", true), FailureLabel::kLoop);  // characters, not bytes
+  EXPECT_EQ(failure_label(repeated("\xC3\xA9 is not e, ", 5) + "so", true),
+            FailureLabel::kLoop);  // characters, not bytes
 }
 
 TEST(FailureLabel, TruncatedThinking) {
   EXPECT_EQ(failure_label("<think>Let me see. " + prose(20), true), FailureLabel::kTruncated);
   EXPECT_EQ(failure_label("<think>Let me see.</think> 4", true), FailureLabel::kOk);
   EXPECT_EQ(failure_label("Let me see.</think> 4", false), FailureLabel::kOk);  // the prompt had opened it
-  EXPECT_EQ(failure_label(prose(20), false), FailureLabel::kTruncated);         // a model that does not mark its thinking
+  EXPECT_EQ(failure_label(prose(20), false), FailureLabel::kTruncated);  // a model that does not mark its thinking
   EXPECT_EQ(label_name(failure_label(prose(20), false)), "truncated");
 }
 

@@ -62,13 +62,21 @@ TEST(Retention, AtMost512RowsAreCompared) {
 // K = 2 candidates and a buffer of 2.
 EvictionRecord record(int64_t eviction, int layer, int head, std::vector<int32_t> candidates) {
   const int64_t seen = 6 + 2 * eviction;
-  EvictionRecord r{.layer = layer, .kv_head = head, .eviction = eviction, .seen = seen, .candidates = 4, .buffer = 2, .prompt_tokens = 1, .kept = candidates};
+  EvictionRecord r{.layer = layer,
+                   .kv_head = head,
+                   .eviction = eviction,
+                   .seen = seen,
+                   .candidates = 4,
+                   .buffer = 2,
+                   .prompt_tokens = 1,
+                   .kept = candidates};
   for (int64_t p = seen - 2; p < seen; ++p) r.kept.push_back(static_cast<int32_t>(p));
   return r;
 }
 
 TEST(Retention, RecordsAreGroupedAndTheBufferIsLeftOut) {
-  const std::vector<EvictionRecord> records = {record(1, 0, 1, {0, 3}), record(0, 0, 0, {0, 1}), record(0, 0, 1, {0, 2}), record(1, 0, 0, {0, 3})};
+  const std::vector<EvictionRecord> records = {record(1, 0, 1, {0, 3}), record(0, 0, 0, {0, 1}),
+                                               record(0, 0, 1, {0, 2}), record(1, 0, 0, {0, 3})};
   const std::vector<RetentionRow> rows = retention_of(records);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].eviction, 0);
@@ -84,7 +92,8 @@ TEST(Retention, RecordsAreGroupedAndTheBufferIsLeftOut) {
 
 TEST(Retention, IncompleteAndContradictoryRecords) {
   EXPECT_THROW(retention_of(std::vector{record(0, 0, 0, {0, 1}), record(0, 0, 0, {0, 1})}), Error);
-  EXPECT_THROW(retention_of(std::vector{record(0, 0, 0, {0, 1}), record(0, 0, 1, {0, 1}), record(0, 1, 1, {0, 1})}), Error);
+  EXPECT_THROW(retention_of(std::vector{record(0, 0, 0, {0, 1}), record(0, 0, 1, {0, 1}), record(0, 1, 1, {0, 1})}),
+               Error);
   std::vector<EvictionRecord> differ = {record(0, 0, 0, {0, 1}), record(0, 0, 1, {0, 1})};
   differ[1].prompt_tokens = 3;
   EXPECT_THROW(retention_of(differ), Error);

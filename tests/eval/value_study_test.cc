@@ -58,7 +58,8 @@ TEST(ValueStudy, RangesByHand) {
   EXPECT_EQ(study.ranges(0, 3, 2).rows, 0u);
 }
 
-// Two channels in one group: whatever the range, the two lie on the grid, so nothing is lost; one channel between them is.
+// Two channels in one group: whatever the range, the two lie on the grid, so nothing is lost; one channel between them
+// is.
 TEST(ValueStudy, ErrorsGrowWithTheRange) {
   ValueStudy study(1, {{.bits = 2, .group = 4}, {.bits = 4, .group = 4}});
   TextValues values = TextValues::sized(0, 1, 3, 4, 0);

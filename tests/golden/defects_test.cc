@@ -18,8 +18,8 @@ std::vector<int> first_tokens(int count) {
 
 size_t distinct(const std::vector<uint32_t>& slots) { return std::set<uint32_t>(slots.begin(), slots.end()).size(); }
 
-// Fewer positive weights than places: every positive one is kept in the reference's order, the rest are other candidates
-// by their own exponential draw, and nothing comes twice.
+// Fewer positive weights than places: every positive one is kept in the reference's order, the rest are other
+// candidates by their own exponential draw, and nothing comes twice.
 void check_duplicate_rows(const Case& c, int head) {
   const Head input(c, 0, head, first_tokens(c.param("C")), window_queries(c, 0, head, 0), RowType::kF32);
   RecordedDraws draws(c, "", 0, head);
@@ -126,7 +126,8 @@ void chunked_prefill(const Case& c) {
   for (const std::string& policy : policies) {
     for (const CacheOptions& cache : {parity, general}) {
       for (const auto& split : splits) {
-        SCOPED_TRACE(policy + ", " + std::to_string(split.size()) + " pieces, the first of " + std::to_string(split[0]));
+        SCOPED_TRACE(policy + ", " + std::to_string(split.size()) + " pieces, the first of " +
+                     std::to_string(split[0]));
         const auto kept = kept_by_engine(c, policy, cache, split);
         for (int head = 0; head < c.param("H"); ++head) EXPECT_EQ(kept[head], one_shot_slots(c, head)) << head;
       }

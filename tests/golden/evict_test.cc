@@ -27,7 +27,8 @@ std::vector<uint32_t> plan(const std::string& text, const HeadView& view, Random
 }
 
 void expect_close(std::span<const float> got, const std::vector<double>& want, const char* what, size_t first = 0) {
-  for (size_t i = first; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], kTolerance * std::fabs(want[i])) << what << i;
+  for (size_t i = first; i < got.size(); ++i)
+    ASSERT_NEAR(got[i], want[i], kTolerance * std::fabs(want[i])) << what << i;
 }
 
 void check_scores(const Case& c, const HeadView& view, RecordedDraws& draws, int row, int head) {

@@ -1,5 +1,5 @@
-// Configurations that the reference refuses, or takes though it should not: each works here, or is refused with an error
-// that says why, before anything runs.
+// Configurations that the reference refuses, or takes though it should not: each works here, or is refused with an
+// error that says why, before anything runs.
 #include <algorithm>
 #include <limits>
 #include <numeric>

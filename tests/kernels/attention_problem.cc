@@ -32,8 +32,8 @@ std::string ProblemShape::describe() const {
     << (strided ? ", strided" : "") << (misaligned ? ", misaligned" : "")
     << (log_weight ? ", log-weight" : "") << ", older " << older;
   if (mass) {
-    s << ", mass of form " << static_cast<int>(form) << " over " << candidates << " from token " << first_token << " at "
-      << temperature;
+    s << ", mass of form " << static_cast<int>(form) << " over " << candidates << " from token " << first_token
+      << " at " << temperature;
   }
   return s.str();
 }
@@ -82,14 +82,16 @@ void AttentionProblem::add_older(const ProblemShape& shape) {
   const int d = shape.head_dim;
   args_.older.slots = shape.older;
   if (shape.older_keys_in_strips) {
-    older_keys_ = std::make_unique<StoredStrips>(StripKind::kKeys, shape.older_key_bits, d, shape.older, shape.seed + 3000);
+    older_keys_ =
+        std::make_unique<StoredStrips>(StripKind::kKeys, shape.older_key_bits, d, shape.older, shape.seed + 3000);
     args_.older.k.strips = older_keys_->strips;
   } else {
     older_key_rows_ = std::make_unique<StoredRows>(shape, shape.k_type, shape.older, shape.seed + 3000);
     args_.older.k.rows = older_key_rows_->view(d);
   }
   if (shape.older_values_in_strips) {
-    older_values_ = std::make_unique<StoredStrips>(StripKind::kValues, shape.older_value_bits, d, shape.older, shape.seed + 4000);
+    older_values_ =
+        std::make_unique<StoredStrips>(StripKind::kValues, shape.older_value_bits, d, shape.older, shape.seed + 4000);
     args_.older.v.strips = older_values_->strips;
   } else {
     older_value_rows_ = std::make_unique<StoredRows>(shape, shape.v_type, shape.older, shape.seed + 4000);

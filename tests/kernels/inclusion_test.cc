@@ -32,14 +32,16 @@ TEST(Inclusion, CostsAreLogarithmsOfChances) {
   for (int count : {1, 3, 7, 8, 9, 1000}) {
     for (double log_time : {-100.0, -3.0, 0.0, 2.0, 20.0}) {
       std::vector<float> weights(count);
-      for (int c = 0; c < count; ++c) weights[c] = std::exp(20 * (static_cast<float>(c) / static_cast<float>(count) - 0.5f));
+      for (int c = 0; c < count; ++c)
+        weights[c] = std::exp(20 * (static_cast<float>(c) / static_cast<float>(count) - 0.5f));
       on_every_target([&] {
         std::vector<float> costs = weights;
         inclusion_costs(log_time, costs);
         for (int c = 0; c < count; ++c) {
           const double want = -std::log1p(-std::exp(-weights[c] * std::exp(log_time)));
           const double exact = weights[c] * std::exp(log_time) < 1 ? -std::log(chance(weights[c], log_time)) : want;
-          ASSERT_NEAR(costs[c], exact, 7e-8 * exact + 1e-9 * std::min(exact, 1.0) + 3e-16) << weights[c] << " " << log_time;
+          ASSERT_NEAR(costs[c], exact, 7e-8 * exact + 1e-9 * std::min(exact, 1.0) + 3e-16)
+              << weights[c] << " " << log_time;
         }
       });
     }

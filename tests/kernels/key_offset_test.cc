@@ -1,4 +1,5 @@
-// The constant part of keys: what is taken off and what is put back are the same, and both are what rotation makes of the bias.
+// The constant part of keys: what is taken off and what is put back are the same, and both are what rotation makes of
+// the bias.
 #include "kernels/key_offset/key_offset.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,8 @@ std::vector<float> normals(size_t count, uint32_t seed) {
 
 TEST(KeyOffset, TakesTheLargestPairs) {
   const std::vector<float> turns = {1, 0.1f, 0.01f};
-  const std::vector<float> bias = {1, 5, 0, 3, 0, 0, 7, 0};  // pairs (1, 3), (5, 0), (0, 0); channels 6 and 7 do not turn
+  const std::vector<float> bias = {1, 5, 0, 3,
+                                   0, 0, 7, 0};  // pairs (1, 3), (5, 0), (0, 0); channels 6 and 7 do not turn
   const KeyOffset two = key_offset(bias, {.frequencies = turns}, 2);
   ASSERT_EQ(two.pairs(), 2);
   EXPECT_EQ(two.x_channel, (std::vector<int>{6, 1}));

@@ -75,7 +75,8 @@ TEST(Leverage, SketchesTogetherEqualSketchesApart) {
     for (int g = 0; g < groups; ++g) {
       std::vector<float> apart;
       for (int k = 0; k < width; ++k) {
-        apart.insert(apart.end(), together.begin() + k * all + g * columns, together.begin() + k * all + (g + 1) * columns);
+        apart.insert(apart.end(), together.begin() + k * all + g * columns,
+                     together.begin() + k * all + (g + 1) * columns);
       }
       sketched_energy(Path::kReference, rows.view, apart, columns, std::span(expected).subspan(g * count, count));
     }
@@ -88,7 +89,8 @@ TEST(Leverage, SketchesTogetherEqualSketchesApart) {
         for (int g = 0; g < groups; ++g) {
           for (int i = 0; i < count; ++i) {
             const float want = expected[g * count + i];
-            ASSERT_NEAR(actual[g * (count + 5) + i], want, 2e-6 * (want + width * columns)) << columns << ", sketch " << g;
+            ASSERT_NEAR(actual[g * (count + 5) + i], want, 2e-6 * (want + width * columns))
+                << columns << ", sketch " << g;
           }
         }
       });

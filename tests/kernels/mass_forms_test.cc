@@ -146,7 +146,8 @@ class ByHand : public testing::Test {
     on_every_target([&] { run(Path::kFused); });
   }
 
-  AttentionProblem problem_{ProblemShape{.head_dim = 32, .group = 1, .tokens = 2, .slots_before = 2, .log_weight = true}};
+  AttentionProblem problem_{
+      ProblemShape{.head_dim = 32, .group = 1, .tokens = 2, .slots_before = 2, .log_weight = true}};
 };
 
 TEST_F(ByHand, LifetimeSum) {  // 1/8, 2/8, 5/8 and then 1/16, 2/16, 5/16, 8/16

@@ -16,7 +16,8 @@ std::vector<uint64_t> keys_of(int kind, int bits, size_t count) {
   std::vector<uint64_t> keys(count);
   for (uint64_t& key : keys) {
     const uint64_t any = random() >> (64 - bits);
-    const uint64_t kinds[] = {any, any & 7, any >> (bits - 3) << (bits - 3), any & 1 ? any : 5, 0, ~uint64_t(0) >> (64 - bits)};
+    const uint64_t kinds[] = {
+        any, any & 7, any >> (bits - 3) << (bits - 3), any & 1 ? any : 5, 0, ~uint64_t(0) >> (64 - bits)};
     key = kinds[kind];
   }
   return keys;

@@ -15,7 +15,8 @@
 namespace vase {
 namespace {
 
-constexpr DrawKey kKey{.seed = 0xfedcba9876543210, .sequence = 0xdeadbeef, .layer = 65535, .head = 4095, .eviction = 77};
+constexpr DrawKey kKey{
+    .seed = 0xfedcba9876543210, .sequence = 0xdeadbeef, .layer = 65535, .head = 4095, .eviction = 77};
 
 // The block of key and counter as the header of DrawKey describes them.
 r123::Philox4x32::ctr_type block(const DrawKey& key, uint32_t purpose, uint32_t counter) {

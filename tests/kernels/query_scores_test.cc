@@ -40,7 +40,8 @@ TEST(RowDots, FusedEqualsReference) {
           row_dots(Path::kFused, vectors, count, rows.view, n, actual.data(), stride);
           for (int v = 0; v < count; ++v) {
             for (int i = 0; i < n; ++i) {
-              ASSERT_NEAR(actual[v * stride + i], expected[v * stride + i], 2e-6 * width) << width << " " << v << " " << i;
+              ASSERT_NEAR(actual[v * stride + i], expected[v * stride + i], 2e-6 * width)
+                  << width << " " << v << " " << i;
             }
           }
         });
@@ -101,7 +102,8 @@ void expect_shares(std::vector<float> logits, size_t shares, const std::vector<f
     copy.resize(results_row(copy.size()));
     add_softmax(path, std::span(copy).first(logits.size()), sum);
     for (size_t j = 0; j < shares; ++j) {
-      ASSERT_TRUE(std::isnan(want[j]) ? std::isnan(sum[j]) : std::abs(sum[j] - 1 - want[j]) < 3e-7) << j << " " << sum[j];
+      ASSERT_TRUE(std::isnan(want[j]) ? std::isnan(sum[j]) : std::abs(sum[j] - 1 - want[j]) < 3e-7)
+          << j << " " << sum[j];
     }
   };
   check(Path::kReference);

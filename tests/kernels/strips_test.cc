@@ -49,7 +49,8 @@ template <class Check>
 void for_every_kind(Check check) {
   for (const StripKind kind : {StripKind::kKeys, StripKind::kValues}) {
     for (const CodeBits bits : {CodeBits::k8, CodeBits::k4}) {
-      SCOPED_TRACE((kind == StripKind::kKeys ? "keys of " : "values of ") + std::string(bits == CodeBits::k8 ? "8" : "4") + " bits");
+      SCOPED_TRACE((kind == StripKind::kKeys ? "keys of " : "values of ") +
+                   std::string(bits == CodeBits::k8 ? "8" : "4") + " bits");
       check(kind, bits);
     }
   }
@@ -119,7 +120,8 @@ TEST(Strips, MovingARowChangesNoOther) {
   });
 }
 
-void expect_near(const std::vector<float>& actual, const std::vector<double>& expected, const std::vector<double>& magnitude) {
+void expect_near(const std::vector<float>& actual, const std::vector<double>& expected,
+                 const std::vector<double>& magnitude) {
   ASSERT_EQ(actual.size(), expected.size());
   for (size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], kRelativeError * magnitude[i]) << i;
 }
@@ -152,13 +154,14 @@ void expect_dots(const Shape& shape) {
   for (const Path path : {Path::kReference, Path::kFused}) {
     std::vector<float> logits(shape.heads * stride), used;
     strip_dots(path, {keys.strips, shape.first, shape.slots, queries.data(), shape.heads, logits.data(), stride});
-    for (int h = 0; h < shape.heads; ++h) used.insert(used.end(), &logits[h * stride], &logits[h * stride + shape.slots]);
+    for (int h = 0; h < shape.heads; ++h)
+      used.insert(used.end(), &logits[h * stride], &logits[h * stride + shape.slots]);
     expect_near(used, expected, magnitude);
   }
 }
 
-// Weights are rounded relative to the largest of a block, which a channel may have with a value of 0: errors are measured against
-// the mean over the channels.
+// Weights are rounded relative to the largest of a block, which a channel may have with a value of 0: errors are
+// measured against the mean over the channels.
 std::vector<double> mean_of_rows(const std::vector<double>& all, int width) {
   std::vector<double> means;
   for (size_t row = 0; row < all.size(); row += width) {

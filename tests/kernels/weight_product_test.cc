@@ -95,7 +95,8 @@ TEST(WeightProduct, FusedEqualsReference) {
         const float* added = columns % 2 ? bias.data() : nullptr;
         const auto expected = product(Path::kReference, matrix, x, columns, added);
         on_every_variant([&] {
-          SCOPED_TRACE(testing::Message() << ggml_type_name(kind.type) << " " << rows << " x " << inputs << ", " << columns);
+          SCOPED_TRACE(testing::Message()
+                       << ggml_type_name(kind.type) << " " << rows << " x " << inputs << ", " << columns);
           expect_same(product(Path::kFused, matrix, x, columns, added), expected, inputs);
         });
       }
@@ -121,7 +122,8 @@ TEST(WeightProduct, IsThatOfTheFilesWeights) {
           expected += term;
           size += std::fabs(term);
         }
-        ASSERT_NEAR(actual[size_t(c) * kRows + r], expected, 1e-6 * size) << ggml_type_name(kind.type) << " " << c << " " << r;
+        ASSERT_NEAR(actual[size_t(c) * kRows + r], expected, 1e-6 * size)
+            << ggml_type_name(kind.type) << " " << c << " " << r;
       }
     }
   }

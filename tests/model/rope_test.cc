@@ -36,10 +36,10 @@ Rotated rotate_with_ggml(const Weights& weights, const std::vector<int32_t>& pos
   Rotated result;
   for (int i = 0; i < kRows * h.head_dim; ++i) result.in.push_back(normal(random));
   std::copy(result.in.begin(), result.in.end(), static_cast<float*>(rows->data));
-  ggml_tensor* out =
-      ggml_rope_ext(context.get(), rows, at, weights.layers()[0].rope_factors, h.rope_dims,
-                    h.rope == RopeKind::kHalves ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL, h.rope_original_context,
-                    h.rope_base, h.rope_scale, h.yarn_ext_factor, h.yarn_attn_factor, h.yarn_beta_fast, h.yarn_beta_slow);
+  ggml_tensor* out = ggml_rope_ext(context.get(), rows, at, weights.layers()[0].rope_factors, h.rope_dims,
+                                   h.rope == RopeKind::kHalves ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL,
+                                   h.rope_original_context, h.rope_base, h.rope_scale, h.yarn_ext_factor,
+                                   h.yarn_attn_factor, h.yarn_beta_fast, h.yarn_beta_slow);
   ggml_cgraph* graph = ggml_new_graph(context.get());
   ggml_build_forward_expand(graph, out);
   ggml_graph_compute_with_ctx(context.get(), graph, 1);
@@ -96,7 +96,8 @@ TEST(Rope, ScalingAndFactorsCount) {
   EXPECT_FLOAT_EQ(plain.frequencies[31], std::pow(10000.0f, -31.0f / 32));
   EXPECT_EQ(plain.magnitude, 1);
   EXPECT_NE(table({.head_dim = 64, .rope_factors = true}).frequencies, plain.frequencies);
-  const RopeTable yarn = table({.head_dim = 64, .rope_scaling = "yarn", .rope_factor = 4, .rope_original_context = 4096});
+  const RopeTable yarn =
+      table({.head_dim = 64, .rope_scaling = "yarn", .rope_factor = 4, .rope_original_context = 4096});
   EXPECT_FLOAT_EQ(yarn.frequencies[0], 1);
   EXPECT_FLOAT_EQ(yarn.frequencies[31], plain.frequencies[31] / 4);
   EXPECT_FLOAT_EQ(yarn.magnitude, 1 + 0.1f * std::log(4.0f));

@@ -1,4 +1,5 @@
-// Scores out of what the engine records about attention: the forms of the window, caote, lifetime-attention, recurrence.
+// Scores out of what the engine records about attention: the forms of the window, caote, lifetime-attention,
+// recurrence.
 #include <cmath>
 #include <limits>
 
@@ -82,13 +83,16 @@ TEST(Caote, ClampsAttention) {
 TEST(Caote, EqualsDirectEvaluation) {
   for (int group : {1, 2, 5, 8}) {
     for (RowType type : kRowTypes) {
-      TestHead head({.candidates = 90, .head_dim = 32 * (group % 4 + 1), .group = group, .type = type, .shuffled = true});
+      TestHead head(
+          {.candidates = 90, .head_dim = 32 * (group % 4 + 1), .group = group, .type = type, .shuffled = true});
       for (float& a : head.attention) a *= 0.3f * static_cast<float>(head.view.attention_rows) / 90;
       const auto actual = scores_of("caote", head.view);
       std::vector<float> smooth(90);
       kernels::smooth5(head.attention, kernels::Divisor::kValid, smooth);
       std::vector<double> output(head.view.values.width), want;
-      const auto share = [&](int j) { return std::clamp(double(smooth[j]) / head.view.attention_rows, 1e-6, 1 - 1e-6); };
+      const auto share = [&](int j) {
+        return std::clamp(double(smooth[j]) / head.view.attention_rows, 1e-6, 1 - 1e-6);
+      };
       for (int j = 0; j < 90; ++j) {
         const auto value = row_of(head.view.values, j);
         for (size_t c = 0; c < value.size(); ++c) output[c] += share(j) * value[c];

@@ -11,8 +11,8 @@ namespace {
 using Kept = std::vector<uint32_t>;
 using Matrix = std::vector<std::vector<double>>;
 
-// Queries (1, 0) and (3, 0) at frequency 0: mean (2, 0), covariance 1 of the first channel. With d = 2, a key (a, 0) has
-// e = 2 a / sqrt 2 + a^2 / 4.
+// Queries (1, 0) and (3, 0) at frequency 0: mean (2, 0), covariance 1 of the first channel. With d = 2, a key (a, 0)
+// has e = 2 a / sqrt 2 + a^2 / 4.
 SmallHead two_queries() {
   SmallHead head(3, 1, 2, 1, 2, 2);
   head.positions = {10, 11, 12};
@@ -102,7 +102,8 @@ std::vector<double> direct_logits(const HeadView& head, int g, int queries, int 
   std::vector<double> logits;
   for (int j = 0; j < head.candidates(); ++j) {
     const auto key = row_of(head.keys, j), back = times(transposed, key);
-    logits.push_back(dot(times(average, mean), key) / std::sqrt(double(d)) + dot(back, times(covariance, back)) / (2 * d));
+    logits.push_back(dot(times(average, mean), key) / std::sqrt(double(d)) +
+                     dot(back, times(covariance, back)) / (2 * d));
   }
   return logits;
 }
@@ -148,7 +149,8 @@ TEST(ExpectedAttention, ABrokenKeySpoilsNoOtherAndTiesKeepTheOldest) {
 }
 
 TEST(ExpectedAttention, TextNeedsAndRange) {
-  EXPECT_EQ(Policy::parse("score=expected-attention").text(), "score=expected-attention:queries=16,future=512 select=top");
+  EXPECT_EQ(Policy::parse("score=expected-attention").text(),
+            "score=expected-attention:queries=16,future=512 select=top");
   const Policy policy = Policy::parse("score=expected-attention:epsilon=0.01,future=9,queries=5");
   EXPECT_EQ(policy.text(), "score=expected-attention:queries=5,future=9,epsilon=0.01 select=top");
   EXPECT_EQ(policy.needs().queries, 5);

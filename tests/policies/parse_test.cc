@@ -49,7 +49,8 @@ TEST(Parse, DefaultsAndOptions) {
       {"protect=value:12.5%,measure=l2,prompt,sinks:2 score=uniform",
        "protect=sinks:2,prompt,value:12.5%,measure=l2 score=uniform select=top"},
       {"protect=prompt:10% score=uniform", "protect=prompt:first=10%,last=10% score=uniform select=top"},
-      {"protect=prompt:last=3,random:7 score=uniform", "protect=prompt:first=0,last=3,random:7 score=uniform select=top"},
+      {"protect=prompt:last=3,random:7 score=uniform",
+       "protect=prompt:first=0,last=3,random:7 score=uniform select=top"},
       {"  order=score\tselect=sample\n score=uniform ", "score=uniform select=sample order=score"},
       {"protect=none score=uniform", "score=uniform select=top"},
   };

@@ -28,13 +28,14 @@ class HandDraws final : public RandomDraws {
   }
 };
 
-// 12 candidates, the first 3 of them the prompt; M = 24, R = 16, so K = 8 stay; 16 rows of probabilities. A quarter of M is 6.
+// 12 candidates, the first 3 of them the prompt; M = 24, R = 16, so K = 8 stay; 16 rows of probabilities. A quarter of
+// M is 6.
 //
 // Attention, smoothed, times 16:  2, 1.5, 1.2, 1, 1, 13, 13, 13, 12, 24, 15, 20.
 // Keys are along the first channel: 1, but -1 for 2, 3 and 4, and 2 for 7; those of the buffer are 0.
 // Every query is sqrt 2 ln 4, so a key's weight is 4, but 1/4 for 2, 3 and 4, and 16 for 7; the buffer's are 1.
-// Key times value in the first channel, squared, from candidate 4 on: 25, 1, 16, 4, 0, 9, 2.25, 0.25; exact norms: 36 for 8.
-// Exponential / attention, times 1/16: .3, 2, 3, .15, 5, .1, .6, 1, .05, 1.5, .2, .4.
+// Key times value in the first channel, squared, from candidate 4 on: 25, 1, 16, 4, 0, 9, 2.25, 0.25; exact norms: 36
+// for 8. Exponential / attention, times 1/16: .3, 2, 3, .15, 5, .1, .6, 1, .05, 1.5, .2, .4.
 class PresetHead {
  public:
   PresetHead() : head_(12, 16, 8, 1, 2, 8) {
@@ -78,8 +79,10 @@ const std::map<std::string, Kept>& kept_by_hand() {
       {"h2o", {0, 1, 2, 3, 4, 5, 7, 11}},   // half of M lies in the buffer
       // r = 5/12, or -7/12 for 2, 3 and 4; rho = .099 and .036. So 2 has .075 - .036, 0 only .125 - .099.
       {"r-kv", {2, 5, 6, 7, 8, 9, 10, 11}},
-      // 28 r: 5; 11 is the newest copy of 8 keys, 5 - 8; 10 of one, 5 - 1; 2, 3, 4 have -7, -8, -9. 0.9 rho = .0375, .0282,
-      // .0362, .0244, .0236, .0228. 0.1 of attention is .0282 for 4 to 10, .0070 for the others. 3 has -.0165, 2 -.0174.
+      // 28 r: 5; 11 is the newest copy of 8 keys, 5 - 8; 10 of one, 5 - 1; 2, 3, 4 have -7, -8, -9. 0.9 rho = .0375,
+      // .0282,
+      // .0362, .0244, .0236, .0228. 0.1 of attention is .0282 for 4 to 10, .0070 for the others. 3 has -.0165, 2
+      // -.0174.
       {"r-kv-original", {3, 4, 5, 6, 7, 8, 9, 10}},
       {"streaming", {0, 1, 2, 3, 8, 9, 10, 11}},
       {"keydiff", {0, 1, 2, 3, 4, 5, 6, 7}},  // 2, 3, 4 point away from the sum; the others tie
@@ -94,10 +97,10 @@ const std::map<std::string, Kept>& kept_by_hand() {
       {"random", {0, 2, 4, 5, 6, 8, 10, 11}},
       {"random-unified", {0, 2, 4, 5, 6, 8, 10, 11}},
       {"random-prompt", {0, 1, 2, 4, 5, 6, 8, 10}},
-      {"random-prompt-recent", {0, 1, 2, 4, 5, 6, 8, 10}},                 // a quarter of M lies in the buffer
+      {"random-prompt-recent", {0, 1, 2, 4, 5, 6, 8, 10}},                       // a quarter of M lies in the buffer
       {"random-prompt-recent protect+=recent:75%", {0, 1, 2, 4, 6, 8, 10, 11}},  // 18 tokens: 10 and 11 beyond it
       {"random-sinks", {0, 1, 2, 3, 4, 6, 8, 10}},
-      {"random-block", {0, 1, 2, 3, 4, 5, 6, 7}},   // one block: a tie
+      {"random-block", {0, 1, 2, 3, 4, 5, 6, 7}},    // one block: a tie
       {"random-strata", {0, 2, 3, 4, 6, 8, 9, 10}},  // {0} {1 2} {3} {4 5} {6} {7 8} {9} {10 11}
       {"random-cluster", {0, 1, 2, 3, 4, 5, 6, 7}},  // around 0, moved inwards
       {"recency", {4, 5, 6, 7, 8, 9, 10, 11}},

@@ -62,8 +62,8 @@ TEST(QueryAttention, AQuerySeesNothingNewerThanItself) {
 TEST(QueryAttention, OverWithinTheBuffer) {
   const SmallHead head(2, 4, 1, 1, 1, 2);
   expect_near(scores_of("query-attention:queries=2", head.view()), {1 / 4., 1 / 4.}, 1e-6);
-  expect_near(scores_of("query-attention:queries=2,over=all", head.view()), {(1 / 5. + 1 / 6.) / 2, (1 / 5. + 1 / 6.) / 2},
-              1e-6);
+  expect_near(scores_of("query-attention:queries=2,over=all", head.view()),
+              {(1 / 5. + 1 / 6.) / 2, (1 / 5. + 1 / 6.) / 2}, 1e-6);
 }
 
 TEST(QueryAttention, LogWeightsAreAdded) {
@@ -129,7 +129,10 @@ struct Options {
   double temperature = 1;
 
   std::string text() const {
-    return "query-attention:queries=" + std::to_string(queries) + ",over=" + (older ? "older" : all ? "all" : "candidates") +
+    return "query-attention:queries=" + std::to_string(queries) + ",over=" +
+           (older ? "older"
+            : all ? "all"
+                  : "candidates") +
            ",group=" + (group_max ? "max" : "mean") + ",reduce=" + (sum ? "sum" : "mean") +
            ",temperature=" + std::to_string(temperature);
   }

@@ -189,7 +189,8 @@ TEST(Lag, ByHand) {
 }
 
 TEST(LeverageScore, WindowsAndCombinations) {
-  // Energies of keys 100, 900 | 1, 1 and of values 1, 1 | 1, 1. In windows of 2: 0.1, 0.9 | 0.5, 0.5 and 0.5 throughout.
+  // Energies of keys 100, 900 | 1, 1 and of values 1, 1 | 1, 1. In windows of 2: 0.1, 0.9 | 0.5, 0.5 and 0.5
+  // throughout.
   TestHead head = head_of({10, 30, 1, 1, 5}, 1, 1, 2);
   head.set_values(std::vector<float>(5, 1));
   EXPECT_EQ(plan_of("score=leverage:sketch=off", head.view), (Kept{0, 1}));

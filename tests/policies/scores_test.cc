@@ -29,7 +29,8 @@ TEST(Smoothing, EdgesOfAConstant) {
 }
 
 TEST(Smoothing, FiveWideMean) {
-  EXPECT_EQ(smoothed({0, 0, 0, 10, 0, 0, 0, 5}, kernels::Divisor::kFixed), (std::vector<float>{0, 2, 2, 2, 2, 3, 1, 1}));
+  EXPECT_EQ(smoothed({0, 0, 0, 10, 0, 0, 0, 5}, kernels::Divisor::kFixed),
+            (std::vector<float>{0, 2, 2, 2, 2, 3, 1, 1}));
   EXPECT_EQ(smoothed({0, 0, 0, 10, 0, 0, 0, 5}, kernels::Divisor::kValid),
             (std::vector<float>{0, 2.5f, 2, 2, 2, 3, 1.25f, static_cast<float>(5 / 3.0)}));
 }

@@ -86,7 +86,8 @@ TEST(Seer, GateEqualsAPlainReference) {
   }
 
   Vector expected(4, 0);
-  const Vector query = rotated(product(gates.query_weights(layer, kv_head), queries), gate_frequencies(file), tokens - 1);
+  const Vector query =
+      rotated(product(gates.query_weights(layer, kv_head), queries), gate_frequencies(file), tokens - 1);
   double sum = 0;
   for (int b = 0; b < 4; ++b) {
     double dot = 0;  // a block that is not full has a zero key

@@ -261,8 +261,9 @@ TEST(SelectSlots, NamesWhatDoesNotFit) {
   refused("smallest budget that works here is 2", [](Line& l) { l.input.budget = 1; });
   refused("buffer is 0", [](Line& l) { l.input.buffer = 0; });
   refused("fit into the budget of 6", [](Line& l) { l.input.budget = 6; });
-  static const std::vector<int32_t> few = {1, 2}, twice = {0, 1, 1, 2, 3}, falls = {0, 2, 1, 3, 4}, negative = {-1, 0, 1, 2, 3},
-                                    mixed_twice = {2, 0, 2, 1, 5}, not_older = {0, 1, 2, 9, 5};
+  static const std::vector<int32_t> few = {1, 2}, twice = {0, 1, 1, 2, 3}, falls = {0, 2, 1, 3, 4},
+                                    negative = {-1, 0, 1, 2, 3}, mixed_twice = {2, 0, 2, 1, 5},
+                                    not_older = {0, 1, 2, 9, 5};
   refused("positions has 2 rows", [](Line& l) { l.input.positions = few; });
   refused("positions[2] = 1 follows 1", [](Line& l) { l.input.positions = twice; });
   refused("positions[2] = 1 follows 2", [](Line& l) { l.input.positions = falls; });

@@ -25,8 +25,8 @@ struct HeadShape {
   uint64_t seed = 1;      // of the content
 };
 
-// Owns what one head's view may hold, at random: positions (0 .. 7, then ascending with gaps), keys and values of n rows,
-// every record of attention, log-weights, the 64 newest queries, a rotation.
+// Owns what one head's view may hold, at random: positions (0 .. 7, then ascending with gaps), keys and values of n
+// rows, every record of attention, log-weights, the 64 newest queries, a rotation.
 class TestHead {
  public:
   static constexpr int kQueries = 64;
@@ -40,8 +40,8 @@ class TestHead {
   std::vector<float> attention, value_range, log_weight;
   std::vector<int32_t> last_use, longest_gap;
 
-  // What the engine would show to a policy with these needs: anything else is empty, and the queries that the policy has
-  // not asked for are NaN. The result points to this head, and is good until the next call.
+  // What the engine would show to a policy with these needs: anything else is empty, and the queries that the policy
+  // has not asked for are NaN. The result points to this head, and is good until the next call.
   HeadView view_for(const PolicyNeeds& needs);
 
   // Other keys or values: [n][head_dim], candidates first. The recorded value_range stays as it is.

@@ -127,7 +127,8 @@ TEST_F(TriAttention, EqualsDirectEvaluation) {
       for (int head_dim : {20, 64, 128}) {
         TestHead head({.candidates = 150, .budget = 100, .head_dim = head_dim, .group = group,
                        .type = adjacent ? RowType::kF16 : RowType::kF32, .shuffled = true});
-        const int pairs = group == 3 ? head_dim / 4 : head_dim / 2;  // with group 3 half of the channels are not rotated
+        const int pairs =
+            group == 3 ? head_dim / 4 : head_dim / 2;  // with group 3 half of the channels are not rotated
         head.view.rope.frequencies = head.view.rope.frequencies.first(pairs);
         head.view.rope.adjacent = adjacent;
         head.view.rope.magnitude = 1.2f;

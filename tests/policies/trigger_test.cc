@@ -59,9 +59,10 @@ TEST(Trigger, ParityRefusesABudgetThatIsNoMultiple) {
     validate_trigger(Trigger::kParity, 200, 64);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "budget 200 is not a multiple of the buffer 64, which the parity trigger needs; use 192 or 256, or the "
-                 "general trigger");
+    EXPECT_STREQ(
+        error.what(),
+        "budget 200 is not a multiple of the buffer 64, which the parity trigger needs; use 192 or 256, or the "
+        "general trigger");
   }
 }
 

@@ -94,7 +94,8 @@ TEST_F(ChatTemplateTest, UnknownNamesAreFoundAtLoadEvenWhereTheyWouldNotRun) {
   expect_unsupported("{% if false %}\n{{ 'x' | frobnicate }}{% endif %}", {"line 2", "filter", "frobnicate"});
   expect_unsupported("{% if false %}\n\n{{ 'x' | frobnicate(1) }}{% endif %}", {"line 3", "frobnicate"});
   expect_unsupported("{% if messages is oddish %}x{% endif %}", {"line 1", "test", "oddish"});
-  expect_unsupported("a\n{% if false %}{{ messages[0].content.frobnicate() }}{% endif %}", {"line 2", "method", "frobnicate"});
+  expect_unsupported("a\n{% if false %}{{ messages[0].content.frobnicate() }}{% endif %}",
+                     {"line 2", "method", "frobnicate"});
 }
 
 TEST_F(ChatTemplateTest, BrokenTemplatesAreRefusedAtLoad) {
@@ -117,7 +118,8 @@ TEST_F(ChatTemplateTest, DeepTemplatesAreRefusedBeforeTheyAreParsed) {
   };
   constexpr int kMany = 10000;
   for (const std::string& source :
-       {nested(kMany, "{% if true %}", "x", "{% endif %}"), nested(kMany, "{% for m in messages %}", "x", "{% endfor %}"),
+       {nested(kMany, "{% if true %}", "x", "{% endif %}"),
+        nested(kMany, "{% for m in messages %}", "x", "{% endfor %}"),
         nested(kMany, "{% set x %}", "x", "{% endset %}"), nested(kMany, "{% set f(a=1) %}", "x", "{% endset %}"),
         nested(kMany, "{% macro f() %}", "x", "{% endmacro %}"), "{{ " + nested(kMany, "(", "1", ")") + " }}",
         "{{ " + nested(kMany, "[", "1", "]") + " }}", "{{ " + nested(kMany, "{'a':", "1", "}") + " }}",
@@ -125,12 +127,15 @@ TEST_F(ChatTemplateTest, DeepTemplatesAreRefusedBeforeTheyAreParsed) {
     expect_unsupported(source, {"line 1", "200 levels"});
   }
   for (const std::string& source :
-       {"{{ " + repeated(kMany, "not ") + "1 }}", "{{ 1" + repeated(kMany, " + 1") + " }}", "{{ f" + repeated(kMany, "()") + " }}",
-        "{{ 1" + repeated(kMany, " if 1 else 1") + " }}", "{{ 'a'" + repeated(kMany, "|trim") + " }}"}) {
+       {"{{ " + repeated(kMany, "not ") + "1 }}", "{{ 1" + repeated(kMany, " + 1") + " }}",
+        "{{ f" + repeated(kMany, "()") + " }}", "{{ 1" + repeated(kMany, " if 1 else 1") + " }}",
+        "{{ 'a'" + repeated(kMany, "|trim") + " }}"}) {
     expect_unsupported(source, {"line 1", "4000"});
   }
   EXPECT_EQ(render(nested(190, "{% if true %}", "{% set a = 1 %}{{ ((a)) }}", "{% endif %}"), {{"user", "u"}}), "1");
-  EXPECT_EQ(render(repeated(500, "{% set a = (1) %}{% set b %}x{% endset %}{% if a %}{% elif b %}{% endif %}"), {{"user", "u"}}), "");
+  EXPECT_EQ(render(repeated(500, "{% set a = (1) %}{% set b %}x{% endset %}{% if a %}{% elif b %}{% endif %}"),
+                   {{"user", "u"}}),
+            "");
   EXPECT_EQ(render("{{ 0" + repeated(1900, " + 1") + " }}", {{"user", "u"}}), "1900");
 }
 

@@ -116,10 +116,14 @@ TEST(Vocabulary, MissingOrBrokenKeysAreNamed) {
   };
   expect_refused(with_array("tokenizer.ggml.token_type", GGUF_TYPE_INT32, 2), ErrorCode::kCorrupt,
                  "token_type has 2 entries for 3 tokens");
-  expect_refused(with_array("tokenizer.ggml.scores", GGUF_TYPE_FLOAT32, 4), ErrorCode::kCorrupt, "scores has 4 entries");
-  expect_refused(with_array("tokenizer.ggml.scores", GGUF_TYPE_INT32, 3), ErrorCode::kCorrupt, "scores is not an array");
-  expect_refused(with_array("tokenizer.ggml.merges", GGUF_TYPE_INT32, 3), ErrorCode::kCorrupt, "merges is not an array");
-  expect_refused(with_array("tokenizer.ggml.tokens", GGUF_TYPE_INT32, 3), ErrorCode::kCorrupt, "tokens is not an array");
+  expect_refused(with_array("tokenizer.ggml.scores", GGUF_TYPE_FLOAT32, 4), ErrorCode::kCorrupt,
+                 "scores has 4 entries");
+  expect_refused(with_array("tokenizer.ggml.scores", GGUF_TYPE_INT32, 3), ErrorCode::kCorrupt,
+                 "scores is not an array");
+  expect_refused(with_array("tokenizer.ggml.merges", GGUF_TYPE_INT32, 3), ErrorCode::kCorrupt,
+                 "merges is not an array");
+  expect_refused(with_array("tokenizer.ggml.tokens", GGUF_TYPE_INT32, 3), ErrorCode::kCorrupt,
+                 "tokens is not an array");
   for (const char* second : {"a", ""}) {
     expect_refused(
         [second](File f) {

@@ -44,7 +44,8 @@ AttentionRecords window_record(const SelectInput& input, std::span<const int32_t
   std::vector<double> p(needs.over_all ? positions.size() : candidates), sum(candidates);
   for (int w = count - used; w < count; ++w) {
     const int position = positions.back() + 1 - count + w;
-    const auto visible = [&](size_t i) { return positions[i] <= position; };  // every candidate is older than the window
+    // Every candidate is older than the window.
+    const auto visible = [&](size_t i) { return positions[i] <= position; };
     for (int g = 0; g < input.group; ++g) {
       probabilities(input, query_row(input, w, g), needs.temperature, visible, p);
       for (size_t c = 0; c < candidates; ++c) {

@@ -1,5 +1,5 @@
-// Records of attention (vase/head_view.h) computed from stored queries, in double: the plain form of what an engine adds
-// up while it decodes.
+// Records of attention (vase/head_view.h) computed from stored queries, in double: the plain form of what an engine
+// adds up while it decodes.
 #pragma once
 
 #include <span>
@@ -19,6 +19,7 @@ struct AttentionRecords {
 // The record that `needs` asks for. positions: [n]; input.queries: at least one, of the newest tokens.
 //   window:                 p of the newest min(W, R) queries, normalised over the C candidates
 //   lifetime, recurrence:   p of all queries, each normalised over the rows that are not newer than it
-AttentionRecords attention_records(const SelectInput& input, std::span<const int32_t> positions, const PolicyNeeds& needs);
+AttentionRecords attention_records(const SelectInput& input, std::span<const int32_t> positions,
+                                   const PolicyNeeds& needs);
 
 }  // namespace vase

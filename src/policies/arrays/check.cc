@@ -58,8 +58,8 @@ size_t check_sizes(const SelectInput& input) {
   if (!input.positions.empty()) equal("positions", input.positions.size());
   if (!input.log_weight.empty()) equal("log_weight", input.log_weight.size());
   if (input.queries.size() % (width * input.group) != 0) {
-    fail("queries holds " + std::to_string(input.queries.size()) + " numbers; allowed: a multiple of group x head_dim = " +
-         std::to_string(width * input.group));
+    fail("queries holds " + std::to_string(input.queries.size()) +
+         " numbers; allowed: a multiple of group x head_dim = " + std::to_string(width * input.group));
   }
   return rows;
 }
@@ -70,7 +70,8 @@ void check_positions(const Policy& policy, const SelectInput& input) {
   const auto name = [&](size_t i) { return "positions[" + std::to_string(i) + "]"; };
   const size_t first = policy.order == Order::kScore ? all.size() - std::min<size_t>(input.buffer, all.size()) : 0;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i] < 0 || all[i] == INT32_MAX) fail(name(i) + " is " + std::to_string(all[i]) + "; allowed: 0 to 2147483646");
+    if (all[i] < 0 || all[i] == INT32_MAX)
+      fail(name(i) + " is " + std::to_string(all[i]) + "; allowed: 0 to 2147483646");
     if (i <= first || all[i] > all[i - 1]) continue;
     fail(name(i) + " = " + std::to_string(all[i]) + " follows " + std::to_string(all[i - 1]) +
          "; positions must rise (candidates of a policy with order=score may stand in any order)");

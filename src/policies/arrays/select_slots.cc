@@ -19,7 +19,8 @@ class PaddedRows {
  public:
   PaddedRows(std::span<const float> rows, int width) {
     const size_t stride = padded_row(width), count = rows.size() / width;
-    view = {.base = rows.data(), .stride = stride * sizeof(float), .type = RowType::kF32, .width = width, .slots = nullptr};
+    view = {
+        .base = rows.data(), .stride = stride * sizeof(float), .type = RowType::kF32, .width = width, .slots = nullptr};
     if (stride == size_t(width)) return;
     store_.resize(count * stride);
     for (size_t i = 0; i < count; ++i) std::copy_n(rows.data() + i * width, width, store_.data() + i * stride);
@@ -109,8 +110,9 @@ void check_alike(std::span<const SelectInput> heads) {
   if (heads.empty()) throw Error(ErrorCode::kUsage, "select: there is no head; give at least one");
   const std::vector<int32_t> positions = positions_of(heads[0]);
   for (const SelectInput& head : heads) {
-    if (head.budget == heads[0].budget && head.buffer == heads[0].buffer && head.prompt_tokens == heads[0].prompt_tokens &&
-        head.group == heads[0].group && head.head_dim == heads[0].head_dim && positions_of(head) == positions) {
+    if (head.budget == heads[0].budget && head.buffer == heads[0].buffer &&
+        head.prompt_tokens == heads[0].prompt_tokens && head.group == heads[0].group &&
+        head.head_dim == heads[0].head_dim && positions_of(head) == positions) {
       continue;
     }
     throw Error(ErrorCode::kUsage, "select: heads that share what they keep must have equal sizes and positions");
@@ -119,7 +121,9 @@ void check_alike(std::span<const SelectInput> heads) {
 
 }  // namespace
 
-Selection select_slots(const Policy& policy, const SelectInput& input) { return select_shared_slots(policy, {&input, 1}); }
+Selection select_slots(const Policy& policy, const SelectInput& input) {
+  return select_shared_slots(policy, {&input, 1});
+}
 
 Selection select_shared_slots(const Policy& policy, std::span<const SelectInput> inputs) {
   for (const SelectInput& input : inputs) check_select_input(policy, input);

@@ -11,7 +11,8 @@ ChoiceScratch::ChoiceScratch(int blocks) : numbers(blocks), pool(blocks), marks(
   std::iota(numbers.begin(), numbers.end(), 0);
 }
 
-std::span<const uint8_t> choose_blocks(const ReadChoice& choice, std::span<const float> scores, ChoiceScratch& scratch) {
+std::span<const uint8_t> choose_blocks(const ReadChoice& choice, std::span<const float> scores,
+                                       ChoiceScratch& scratch) {
   const size_t blocks = scores.size();
   const std::span<uint8_t> marks = std::span(scratch.marks).first(blocks);
   std::ranges::fill(marks, uint8_t{0});

@@ -23,7 +23,8 @@ void OracleBlocks::score(const ReadView& view, std::span<float> out) const {
   const std::span<float> queries = view.scratch.first(size_t(view.group) * padded);
   float* const dots = view.scratch.data() + queries.size();
   std::ranges::fill(queries, 0.0f);
-  for (int g = 0; g < view.group; ++g) std::copy_n(view.queries + size_t(g) * width, width, &queries[size_t(g) * padded]);
+  for (int g = 0; g < view.group; ++g)
+    std::copy_n(view.queries + size_t(g) * width, width, &queries[size_t(g) * padded]);
   kernels::row_dots(kernels::Path::kFused, queries, view.group, view.keys, view.tokens, dots, stride);
 
   const double scale = 1 / std::sqrt(static_cast<double>(width));

@@ -66,7 +66,8 @@ void SeerAttention::update(const BlockView& block, std::span<float> summary) con
   const size_t width = block.keys.width;
   const std::span<float> pooled = block.scratch.first(3 * width), key = block.scratch.subspan(3 * width, width);
   const std::span<float> turn = block.scratch.subspan(4 * width);
-  const std::span<float> largest = pooled.first(width), smallest = pooled.subspan(width, width), mean = pooled.last(width);
+  const std::span<float> largest = pooled.first(width), smallest = pooled.subspan(width, width),
+                         mean = pooled.last(width);
   for (int t = 0; t < block.count; ++t) {
     read_row(block.keys, t, key.data());
     unrotate(block.rope, block.first + t, turn, key);
@@ -109,7 +110,8 @@ ReadChoice SeerAttention::choice(int budget) const {
 void SeerAttention::check(const ModelHeads& heads) const {
   if (same_heads(gates_.heads, heads)) return;
   throw Error(ErrorCode::kUsage, "the gates in " + path_ + " were made for " + heads_text(gates_.heads) +
-                                     "; this model has " + heads_text(heads) + ". Distil gates for it with scripts/distil_gates.py");
+                                     "; this model has " + heads_text(heads) +
+                                     ". Distil gates for it with scripts/distil_gates.py");
 }
 
 std::string SeerAttention::text() const {

@@ -29,7 +29,8 @@ int checked(const std::string& path, const char* name, uint32_t value, uint32_t 
 SeerGates read_header(const std::string& path, std::ifstream& in) {
   std::array<char, kHeaderBytes> header;
   if (!in.read(header.data(), header.size())) corrupt(path, "too short for its header");
-  if (std::memcmp(header.data(), kMagic, kMagicBytes) != 0) corrupt(path, "no gate file, it does not begin with VASESEER");
+  if (std::memcmp(header.data(), kMagic, kMagicBytes) != 0)
+    corrupt(path, "no gate file, it does not begin with VASESEER");
   std::array<uint32_t, kNumbers> n;
   std::memcpy(n.data(), header.data() + kMagicBytes, sizeof n);
   if (n[0] != kVersion) {

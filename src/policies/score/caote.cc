@@ -1,4 +1,5 @@
-// caote - how far the attention output moves when the candidate goes (CAOTE, as in arXiv 2609.03430; docs/policies.md 4.7):
+// caote - how far the attention output moves when the candidate goes (CAOTE, as in arXiv 2609.03430;
+// docs/policies.md 4.7):
 //   a_j = A_j clamped to [1e-6, 1 - 1e-6], o = sum_i a_i v_i over the candidates, score a_j / (1 - a_j) |v_j - o|_2,
 // A_j the window attention of `attention`, with its options (window_form.h).
 #include <algorithm>
@@ -43,8 +44,8 @@ class Caote final : public Scorer {
 
 }  // namespace
 
-const PartEntry<Scorer> kCaotePart = {"caote", &Caote::parse,
-                                      "a/(1-a) |v - o|, a window attention, o = sum of a v: change of the attention output",
-                                      "CAOTE; arXiv 2609.03430", WindowForm::parameters()};
+const PartEntry<Scorer> kCaotePart = {
+    "caote", &Caote::parse, "a/(1-a) |v - o|, a window attention, o = sum of a v: change of the attention output",
+    "CAOTE; arXiv 2609.03430", WindowForm::parameters()};
 
 }  // namespace vase

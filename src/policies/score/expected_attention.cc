@@ -1,10 +1,11 @@
-// expected-attention - attention that queries to come are likely to give, times the size of the value (Expected Attention,
-// arXiv 2510.00636, as in kvpress; docs/policies.md 4.12). Per query head, with mean mu and covariance Sigma of its newest
-// queries before rotation, and R the average rotation over the next `future` positions (true ones, from the tokens seen on):
+// expected-attention - attention that queries to come are likely to give, times the size of the value (Expected
+// Attention, arXiv 2510.00636, as in kvpress; docs/policies.md 4.12). Per query head, with mean mu and covariance Sigma
+// of its newest queries before rotation, and R the average rotation over the next `future` positions (true ones, from
+// the tokens seen on):
 //   e_j = (R mu) . k_j / sqrt d + k_j^T R Sigma R^T k_j / (2 d),
 //   s_j = (mean over the group of softmax_j e_j + epsilon) |v_j|_2.
-// The covariance is never formed: k^T R Sigma R^T k = mean over queries of (k . R (q - mu))^2. Positions 0 to 3 have no part
-// in the softmax, so their share is 0; protect them by sinks:4. A slot's log-weight is added to its e_j.
+// The covariance is never formed: k^T R Sigma R^T k = mean over queries of (k . R (q - mu))^2. Positions 0 to 3 have no
+// part in the softmax, so their share is 0; protect them by sinks:4. A slot's log-weight is added to its e_j.
 //   queries  newest tokens whose queries are used, 1 to 512, default 16
 //   future   positions to come, 1 to 65536, default 512
 //   epsilon  0 to 1, default 0
@@ -66,8 +67,8 @@ void centre(int rows, size_t padded, double row_scale, double mean_scale, float*
   }
 }
 
-// The turned queries less their mean, [used][padded], and the turned mean, scaled so that e_j is the sum of the squares of
-// k_j's products with the former, and its product with the latter.
+// The turned queries less their mean, [used][padded], and the turned mean, scaled so that e_j is the sum of the squares
+// of k_j's products with the former, and its product with the latter.
 void ExpectedAttention::load_moments(const HeadView& head, int g, size_t padded, float* vectors, float* mean) const {
   const int held = head.queries.count, used = std::min(queries_, held), width = head.keys.width;
   const int64_t oldest = head.seen - used;
@@ -79,7 +80,8 @@ void ExpectedAttention::load_moments(const HeadView& head, int g, size_t padded,
   }
   // Back from a query's own position and on to the mean of those to come, in one turn; the model's magnitude cancels.
   for (int f = 0; f < static_cast<int>(head.rope.frequencies.size()); ++f) {
-    std::complex<double> factor = mean_turn(head.rope, f, head.seen, future_) * std::conj(turn_at(head.rope, f, oldest));
+    std::complex<double> factor =
+        mean_turn(head.rope, f, head.seen, future_) * std::conj(turn_at(head.rope, f, oldest));
     const std::complex<double> back = std::conj(turn_at(head.rope, f, 1));
     for (int w = 0; w < used; ++w, factor *= back) turn_pair(head.rope, f, factor, row(w));
   }
@@ -94,13 +96,14 @@ void lay_columns(const float* vectors, int count, size_t padded, int width, size
   }
 }
 
-// The part of the logits that comes from the covariances, for all query heads, and the means, [group][padded]. The squares of
-// the products with many vectors are the energy of a sketch, whose columns are the vectors; several heads pass over the keys
-// together where their queries are few. energy: [C], lost.
+// The part of the logits that comes from the covariances, for all query heads, and the means, [group][padded]. The
+// squares of the products with many vectors are the energy of a sketch, whose columns are the vectors; several heads
+// pass over the keys together where their queries are few. energy: [C], lost.
 void ExpectedAttention::covariance_logits(const HeadView& head, const QueryWork& work, float* memory, float* means,
                                           std::span<float> energy) const {
   const int used = std::min(queries_, head.queries.count), width = head.keys.width;
-  const int columns = std::min(used, kernels::kMaxSketch), at_once = used == columns ? kernels::sketches_at_once(columns) : 1;
+  const int columns = std::min(used, kernels::kMaxSketch),
+            at_once = used == columns ? kernels::sketches_at_once(columns) : 1;
   float *const vectors = work.vectors(memory), *const sketch = work.chunk(memory);
   const std::span<const float> gaussian(sketch, size_t(width) * kernels::kMaxSketch + kernels::kSketchTail);
   for (int g = 0; g < head.group; g += at_once) {
@@ -121,7 +124,8 @@ void ExpectedAttention::covariance_logits(const HeadView& head, const QueryWork&
   }
 }
 
-// Adds the part that comes from the means, [group][padded], to the logits of all query heads, in one pass over the keys.
+// Adds the part that comes from the means, [group][padded], to the logits of all query heads, in one pass over the
+// keys.
 void add_mean_logits(const HeadView& head, const float* means, const QueryWork& work, float* memory) {
   float* const chunk = work.chunk(memory);
   for (int first = 0; first < head.candidates(); first += QueryWork::kChunk) {

@@ -26,7 +26,7 @@ class KeyDiff final : public Scorer {
 
 }  // namespace
 
-const PartEntry<Scorer> kKeyDiffPart = {"key-diff", &KeyDiff::parse, "minus the cosine to the mean direction of the keys",
-                                        "arXiv 2504.15364"};
+const PartEntry<Scorer> kKeyDiffPart = {"key-diff", &KeyDiff::parse,
+                                        "minus the cosine to the mean direction of the keys", "arXiv 2504.15364"};
 
 }  // namespace vase

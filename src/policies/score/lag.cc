@@ -1,7 +1,8 @@
 // lag - tokens that stand out against the block behind them (LagKV, arXiv 2504.04704; docs/policies.md 4.11).
-// Candidates by position are sinks, then blocks of B tokens, then a tail of fewer. In every block but the last, a row of
-// keys is scaled channel by channel with the minimum and maximum of the next block; its standard deviation over the
-// channels goes through a softmax inside the block; the same for values; the mean of the two is ranked inside the block:
+// Candidates by position are sinks, then blocks of B tokens, then a tail of fewer. In every block but the last, a row
+// of keys is scaled channel by channel with the minimum and maximum of the next block; its standard deviation over the
+// channels goes through a softmax inside the block; the same for values; the mean of the two is ranked inside the
+// block:
 //   s_j = rank of 1/2 (softmax std (k_j - min) / (max - min) + softmax std (v_j - min) / (max - min)) / B, in [0, 1).
 // The last block and the tail come before all of these, the newest first, and the sinks before everything.
 //   sinks  tokens at the start of the text, default 4
@@ -51,8 +52,8 @@ class Lag final : public Scorer {
  private:
   static constexpr int kDefaultSinks = 4, kDefaultBlock = 128;
 
-  // A score's bits and its place in the block together make an integer that a double holds exactly, so that sorting moves
-  // numbers and looks nothing up. NaN ranks lowest; of equals the older one ranks higher.
+  // A score's bits and its place in the block together make an integer that a double holds exactly, so that sorting
+  // moves numbers and looks nothing up. NaN ranks lowest; of equals the older one ranks higher.
   static constexpr uint64_t kPlaces = 1 << 20;  // the largest block
   static_assert(PartOptions::kMaxTokens <= kPlaces);
   static double rank_key(float score, size_t place) {

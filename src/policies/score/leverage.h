@@ -4,8 +4,8 @@
 // keys, values and all heads of a layer. The usual factor 1/r of G's variance cancels in the division.
 //   sketch    r: columns of G, default 20, 1 .. 64; or off: exact norms, the limit of large r
 //   resample  on (default): a new G at every eviction | off: one G per sequence and layer (CurDKV)
-//   window    0 (default) | n candidates: both energies are first divided by their sums over every n candidates in a row,
-//             in logical order, the last window being shorter (16 in kvpress)
+//   window    0 (default) | n candidates: both energies are first divided by their sums over every n candidates in
+//             a row, in logical order, the last window being shorter (16 in kvpress)
 //   combine   product (default) | key | value | mean: which energies make the score
 #pragma once
 

@@ -2,8 +2,8 @@
 //   s_j = sum over every query since token j was appended, prompt included, and over the G heads of the group, of p_j,
 // p the softmax over all slots used at that time. Accumulated at every step; what is evicted takes its sum with it.
 // The original has one query head per KV head and so no sum over a group.
-//   average  off (default) | on: s_j divided by the number of those probabilities, so that old tokens have no head start
-//            (kvpress's observed attention)
+//   average  off (default) | on: s_j divided by the number of those probabilities, so that old tokens have no head
+//            start (kvpress's observed attention)
 #include <algorithm>
 
 #include "policies/parts.h"

@@ -1,5 +1,5 @@
-// position - the newest stay: s_j = minus the age in tokens (docs/policies.md 4.8). Beside sinks it is StreamingLLM (arXiv
-// 2309.17453), alone the control "recency". No parameters.
+// position - the newest stay: s_j = minus the age in tokens (docs/policies.md 4.8). Beside sinks it is StreamingLLM
+// (arXiv 2309.17453), alone the control "recency". No parameters.
 #include "policies/parts.h"
 
 namespace vase {

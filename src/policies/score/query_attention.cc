@@ -1,5 +1,6 @@
-// query-attention - probability that the newest few queries give to each candidate, computed at the eviction from stored
-// queries (SnapKV, arXiv 2404.14469; R-KV's importance, arXiv 2505.24133; TOVA, arXiv 2401.06104; docs/policies.md 3.10):
+// query-attention - probability that the newest few queries give to each candidate, computed at the eviction from
+// stored queries (SnapKV, arXiv 2404.14469; R-KV's importance, arXiv 2505.24133; TOVA, arXiv 2401.06104;
+// docs/policies.md 3.10):
 //   p_wgj = softmax over the slots of `over` (q_w^g . k_j / sqrt d / temperature),
 //   s_j   = reduce over w of group over g of p_wgj, then pooled along the candidates.
 // A query gives nothing to slots that are newer than itself. A slot's log-weight is added to its logits.

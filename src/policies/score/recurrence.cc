@@ -28,7 +28,8 @@ class Recurrence final : public Scorer {
     for (size_t j = 0; j < out.size(); ++j) {
       const double gap = head.longest_gap[j];
       const double idle = static_cast<double>(head.seen - 1 - head.last_use[j]);
-      out[j] = gap > 0 ? static_cast<float>(twice_sigmoid_of_minus(idle / gap) + twice_sigmoid_of_minus(1 / gap)) : 0.0f;
+      out[j] =
+          gap > 0 ? static_cast<float>(twice_sigmoid_of_minus(idle / gap) + twice_sigmoid_of_minus(1 / gap)) : 0.0f;
     }
   }
 

@@ -1,12 +1,12 @@
 // triattention - attention that the model's typical query gives over distances to come (TriAttention, arXiv 2604.04921;
 // docs/policies.md 4.7). Per query head, with complex means over a calibration text of the pairs f of queries before
-// rotation, Q_f = E[q_f] and E|q_f|, key z_f before rotation, offsets D = {1, 2, 4, ..., 65536}, t tokens seen, frequency
-// w_f and magnitude c of the rotation:
+// rotation, Q_f = E[q_f] and E|q_f|, key z_f before rotation, offsets D = {1, 2, 4, ..., 65536}, t tokens seen,
+// frequency w_f and magnitude c of the rotation:
 //   s_j = mean over delta in D of sum_f c^2 |Q_f| |z_f| cos((t - pos_j + delta) w_f + arg(Q_f z_f*))
 //       + sum_f c^2 (E|q_f| - |Q_f|) |z_f|,
 // standardised over the candidates behind the prompt (standard deviation at least 1e-6), then the largest of the group.
-// As the stored key is c z_f e^{i pos_j w_f}, the first sum is one product of the stored key with a vector of its head, and
-// |z_f| needs no way back. Channels that are not rotated add E[q] . k. Meant to be used with share=model and
+// As the stored key is c z_f e^{i pos_j w_f}, the first sum is one product of the stored key with a vector of its head,
+// and |z_f| needs no way back. Channels that are not rotated add E[q] . k. Meant to be used with share=model and
 // protect=prompt: one set of tokens per KV head for all layers.
 //   stats  file of the means (src/policies/tri_stats.h), made for the same model; must be given
 #include <algorithm>
@@ -63,8 +63,9 @@ void TriAttention::check_view(const HeadView& head) const {
       head.rope.adjacent == stats_.adjacent) {
     return;
   }
-  throw Error(ErrorCode::kUsage, "TriAttention statistics '" + file_ + "' were made for a model with " + heads_text(own) +
-                                     " and " + std::to_string(stats_.pairs) + (stats_.adjacent ? " adjacent" : " halved") +
+  throw Error(ErrorCode::kUsage, "TriAttention statistics '" + file_ + "' were made for a model with " +
+                                     heads_text(own) + " and " + std::to_string(stats_.pairs) +
+                                     (stats_.adjacent ? " adjacent" : " halved") +
                                      " pairs of channels; make them with this model");
 }
 
@@ -93,8 +94,8 @@ void TriAttention::load_vectors(const HeadView& head, size_t padded, float* prod
   }
 }
 
-// scores <- (scores - mean) / deviation over the candidates behind the prompt, or over all where there are none. Scores that
-// are not finite have no part in it.
+// scores <- (scores - mean) / deviation over the candidates behind the prompt, or over all where there are none. Scores
+// that are not finite have no part in it.
 void standardise(const HeadView& head, std::span<float> scores) {
   const auto behind = [&](int32_t position) { return position >= head.prompt_tokens; };
   const bool all = std::none_of(head.positions.begin(), head.positions.end(), behind);
@@ -129,8 +130,8 @@ void TriAttention::score(const HeadView& head, RandomDraws&, PolicyScratch& scra
     const int n = std::min(kChunk, head.candidates() - first);
     kernels::pair_magnitudes(kernels::Path::kFused, kernels::rows_from(head.keys, first), n, pairs, head.rope.adjacent,
                              magnitudes);
-    kernels::row_dots(kernels::Path::kFused, {weights, size_t(head.group) * padded_pairs}, head.group, magnitude_rows, n,
-                      sums, kChunk);
+    kernels::row_dots(kernels::Path::kFused, {weights, size_t(head.group) * padded_pairs}, head.group, magnitude_rows,
+                      n, sums, kChunk);
     for (int g = 0; g < head.group; ++g) {
       float* const scores = work.logits(memory) + g * work.logits_row() + first;
       for (int i = 0; i < n; ++i) scores[i] += sums[g * kChunk + i];

@@ -1,4 +1,5 @@
-// One number per candidate out of a window's attention record, for the parts that score by it (docs/policies.md 3.1, 3.2).
+// One number per candidate out of a window's attention record, for the parts that score by it
+// (docs/policies.md 3.1, 3.2).
 #pragma once
 
 #include <span>
@@ -11,11 +12,12 @@
 namespace vase {
 
 // Options in a policy's text, of every part that has a WindowForm:
-//   form         mean (default): (1/rows) sum of p | rms: root of the mean of p^2 | max: largest p, over the rows of the
-//                window, one per query and head of the group
+//   form         mean (default): (1/rows) sum of p | rms: root of the mean of p^2 | max: largest p, over the rows of
+//                the window, one per query and head of the group
 //   over         candidates (default): what p is normalised over | all: all slots used, the buffer included
 //   smooth       on (default) | off: average over 5 neighbours
-//   divisor      valid (default): neighbours that exist | fixed: always 5, as the authors' code, which lowers both edges
+//   divisor      valid (default): neighbours that exist | fixed: always 5, as the authors' code, which lowers both
+//                edges
 //   temperature  of the softmax, 0.01 to 100, default 1
 struct WindowForm {
   enum class Form { kMean, kRms, kMax };

@@ -1,6 +1,6 @@
-// cluster - one window of the text (arXiv 2609.03430; docs/policies.md 4.7): the run of neighbours, in logical order among
-// what is not protected, around the largest score, moved inwards where it would reach over an end. With score=uniform the
-// centre is drawn. Gather order: logical. No parameters.
+// cluster - one window of the text (arXiv 2609.03430; docs/policies.md 4.7): the run of neighbours, in logical order
+// among what is not protected, around the largest score, moved inwards where it would reach over an end. With
+// score=uniform the centre is drawn. Gather order: logical. No parameters.
 #include <algorithm>
 
 #include "kernels/top_k/top_k.h"

@@ -2,8 +2,8 @@
 // docs/policies.md 3.5, 4.17).
 // When fewer candidates have a positive weight than are to be kept, the rest is drawn uniformly among the others and
 // counted. Gather order: draw order.
-//   floor    f: the weight is w_j = s_j + f * mean of the scores (negative and NaN count 0), so that nothing is hopeless;
-//            default 0, up to 1000
+//   floor    f: the weight is w_j = s_j + f * mean of the scores (negative and NaN count 0), so that nothing is
+//            hopeless; default 0, up to 1000
 //   weights  off (default) | on: a survivor stands for those that the draw passed over. Its log-weight b_j, which
 //            attention adds to its logit, becomes min(b_j - ln pi_j, cap); pi_j = 1 - exp(-w_j t) is the probability
 //            with which it was drawn, t such that the pi add up to the number drawn

@@ -1,5 +1,5 @@
-// strata - the best of each stretch of the text (arXiv 2609.03430; docs/policies.md 4.7): what is not protected is cut, in
-// logical order, into as many equal chunks as places are to fill, and each chunk keeps its largest score; NaN loses,
+// strata - the best of each stretch of the text (arXiv 2609.03430; docs/policies.md 4.7): what is not protected is cut,
+// in logical order, into as many equal chunks as places are to fill, and each chunk keeps its largest score; NaN loses,
 // equal scores go to the smaller position. With score=uniform one token of each chunk is drawn. Gather order: logical.
 // No parameters.
 #include <algorithm>

@@ -166,6 +166,21 @@ TEST(Report, SaysWhatWasAsked) {
   EXPECT_EQ(behind("tasks"), "t: 2 problems, content c0, instruction “ Go.”");
 }
 
+// Of a merged folder, whose texts came from a server that has moved.
+TEST(Report, SaysAllCommandsAndTheFirstAddress) {
+  ResultSet set = run("d");
+  set.config.erase("command");
+  for (const char* shard : {"1/2", "2/2"}) set.config["commands"].push_back({"--shard", shard});
+  set.config["config"]["server"] = "openai";
+  set.config["server"] = "http://h:1";
+  const std::string html = page({"t", {set}, {}, "0.1"});
+  EXPECT_TRUE(holds(html, "vase eval run --shard 1/2; vase eval run --shard 2/2"));
+  EXPECT_TRUE(holds(html, "f00d at http://h:1"));
+  set.config.erase("server");  // as earlier versions wrote it
+  set.config["config"]["server"] = "http://h:2";
+  EXPECT_TRUE(holds(page({"t", {set}, {}, "0.1"}), "f00d at http://h:2"));
+}
+
 TEST(Report, HostileNamesStayText) {
   const std::string hostile = "<script>\"&|'\n";
   const std::string html = page({hostile, {run(hostile, hostile)}, {divergences(hostile)}, hostile});

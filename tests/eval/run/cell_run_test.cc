@@ -50,6 +50,34 @@ class CellRuns : public testing::Test {
   std::vector<Generation> generations_;
 };
 
+TEST_F(CellRuns, PromptsBeyondTheTrainedContextAreRefused) {
+  const test::TinyModel file{{.context = 128}};
+  const auto model = Model::load(file.path());
+  options_.raw = true;
+  plan_.sources[0].task.problems[4].problem = std::string(200, 'x');
+  const auto refusal = [&]() -> std::string {
+    try {
+      const Prompts prompts(*model, plan_, options_);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kUsage);
+      return e.what();
+    }
+    return "";
+  };
+  const auto expect = [](const std::string& message, const std::string& words) {
+    EXPECT_NE(message.find(words), std::string::npos) << message;
+  };
+  expect(refusal(), "a, problem a-4: the prompt has 204 tokens");
+  expect(refusal(), "below the 128 that the model was trained on; give --ctx");
+  options_.cache.context = 204;
+  expect(refusal(), "below --ctx 204");
+  options_.cache.context = 205;
+  EXPECT_EQ(refusal(), "") << "asked for";
+  options_.cache.context = 0;
+  plan_.sources[0].task.problems[4].problem = std::string(123, 'x');
+  EXPECT_EQ(refusal(), "") << "127 tokens leave room for one";
+}
+
 TEST_F(CellRuns, MegabytesBuyBudgetAndTypes) {
   const test::TinyModel file{{.layers = 12}};  // with few layers scratch decides
   const auto model = Model::load(file.path());

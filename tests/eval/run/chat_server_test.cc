@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+
 #include "fake_chat_server.h"
 #include "vase/error.h"
 
@@ -156,12 +159,68 @@ TEST(ChatServer, GivesUpInTheEnd) {
 }
 
 TEST(ChatServer, ARefusalIsFinal) {
-  FakeChatServer server(
-      [](int, const json&, httplib::Response& response) { fail_with(response, 400, "no such model"); });
-  EXPECT_NE(refusal([&] { ChatServer(options_for(server)).ask(json::object(), never); }, ErrorCode::kResource)
-                .find("400: no such model"),
+  FakeChatServer server([](int, const json& request, httplib::Response& response) {
+    fail_with(response, request["status"], "not this");
+  });
+  const auto said = [&](int status) {
+    return refusal([&] { ChatServer(options_for(server)).ask({{"status", status}}, never); }, ErrorCode::kResource);
+  };
+  for (const int status : {400, 401, 404, 413, 422}) {
+    EXPECT_NE(said(status).find(std::to_string(status) + ": not this"), std::string::npos) << status;
+  }
+  EXPECT_EQ(server.requests().size(), 5u);
+}
+
+// Of this request, or of all.
+TEST(ChatServer, RefusalsThatConcernOneRequestAreToldApart) {
+  FakeChatServer server([](int, const json& request, httplib::Response& response) {
+    const int status = request["status"];
+    status == 200 ? response.set_content("{}", "application/json") : fail_with(response, status, "no");
+  });
+  const auto ask = [&](int status) { ChatServer(options_for(server)).ask({{"status", status}}, never); };
+  for (const int status : {400, 413, 422, 200}) EXPECT_THROW(ask(status), RefusedRequest) << status;
+  for (const int status : {401, 403, 404}) {
+    try {
+      ask(status);
+      ADD_FAILURE() << status;
+    } catch (const RefusedRequest&) {
+      ADD_FAILURE() << status << " counts as a refusal of one request";
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find("what is finished is kept"), std::string::npos) << e.what();
+    }
+  }
+}
+
+// Each piece comes within the timeout, the whole does not.
+TEST(ChatServer, TheTimeoutIsForSilence) {
+  FakeChatServer server([](int, const json&, httplib::Response& response) {
+    httplib::Response whole;
+    say(whole, "slowly");
+    const std::string text = whole.body;
+    response.set_content_provider(
+        text.size(), "application/json", [text](size_t offset, size_t, httplib::DataSink& sink) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(250));
+          return sink.write(text.data() + offset, std::min(text.size() - offset, text.size() / 6 + 1));
+        });
+  });
+  ChatServerOptions options = options_for(server);
+  options.timeout_s = 1;
+  EXPECT_EQ(ChatServer(options).ask(json::object(), never).text, "slowly");
+}
+
+TEST(ChatServer, SilenceEndsARequest) {
+  std::atomic<bool> release = false;
+  FakeChatServer server([&](int, const json&, httplib::Response& response) {
+    while (!release) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    say(response, "too late");
+  });
+  ChatServerOptions options = options_for(server);
+  options.timeout_s = 1;
+  options.attempts = 1;
+  EXPECT_NE(refusal([&] { ChatServer(options).ask(json::object(), never); }, ErrorCode::kResource)
+                .find("the connection failed"),
             std::string::npos);
-  EXPECT_EQ(server.requests().size(), 1u);
+  release = true;
 }
 
 TEST(ChatServer, IsLookedForBeforeAnythingBegins) {

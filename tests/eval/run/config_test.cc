@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "eval/run/cache_json.h"
+#include "eval/run/hash.h"
 #include "run_helpers.h"
 
 namespace vase::eval {
@@ -32,9 +33,12 @@ TEST(Config, WhatShapesResultsChangesTheHash) {
   const std::vector<std::function<void(Configured&)>> changes = {
       [](Configured& s) { s.generator.model = "fedcba9876543210"; },
       [](Configured& s) { s.generator.build = "2"; },
+      [](Configured& s) { s.generator.server = "http://h"; },
+      [](Configured& s) { s.plan.sources[0].task.name = "b"; },
       [](Configured& s) { s.plan.sources[0].task.instruction = " Stop."; },
       [](Configured& s) { s.plan.sources[0].task.problems[1].problem += "?"; },
       [](Configured& s) { s.plan.sources[0].task.problems[1].answer = "9"; },
+      [](Configured& s) { s.plan.sources[0].task.problems[1].tests = "[]"; },
       [](Configured& s) { s.plan.sources[0].task.problems.pop_back(); },
       [](Configured& s) { s.plan.cells.pop_back(); },
       [](Configured& s) { s.plan.cells[1].budget = 64; },
@@ -84,6 +88,46 @@ TEST(Config, WhatChangesTheTimeAloneDoesNot) {
   other.command = {"--task", "y"};
   EXPECT_EQ(other.hash(), Configured().hash());
   EXPECT_EQ(other.json()["items"], Configured().json()["items"]);
+}
+
+// A server may come back at another port.
+TEST(Config, WhereTheServerIsDoesNot) {
+  Configured here, there, other;
+  here.generator = there.generator = {.model = "m", .name = "m", .server = "http://h:1", .build = "1"};
+  there.generator.server = "http://h:2";
+  other.generator = {.model = "n", .name = "n", .server = "http://h:1", .build = "1"};
+  EXPECT_EQ(here.json()["config"], there.json()["config"]);
+  EXPECT_EQ(here.hash(), there.hash());
+  EXPECT_NE(here.hash(), other.hash());
+  EXPECT_EQ(here.json()["server"], "http://h:1");
+  EXPECT_EQ(there.json()["server"], "http://h:2");
+  EXPECT_FALSE(Configured().json().contains("server"));
+}
+
+// Folders of earlier versions go on.
+TEST(Config, TheProblemsHaveTheHashOfTheirList) {
+  Configured setup;
+  std::vector<Problem>& problems = setup.plan.sources[0].task.problems;
+  problems[0].problem = "\"quoted\", \xc3\xa9, [1,2]";
+  problems[1].tests = R"({"function": "f"})";
+  problems[2].answer = "not UTF-8: \xff";
+  const auto task_hash = [&]() -> std::string { return setup.json()["config"]["tasks"][0]["hash"]; };
+  const auto list_hash = [&] {
+    auto list = nlohmann::json::array();
+    for (const Problem& p : problems) list.push_back({p.id, p.problem, p.answer, p.tests});
+    return hex_digits(hash_text(list.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)));
+  };
+  EXPECT_EQ(task_hash(), list_hash());
+  problems.resize(1);
+  EXPECT_EQ(task_hash(), list_hash());
+}
+
+TEST(Config, CommandsThatMadeTheResults) {
+  using nlohmann::json;
+  const json one = {"--task", "x"}, two = {"--task", "y"};
+  EXPECT_EQ(commands_of(Configured().json()), std::vector<json>{one});
+  EXPECT_EQ(commands_of({{"hash", "0"}, {"commands", json::array({one, two})}}), (std::vector<json>{one, two}));
+  EXPECT_TRUE(commands_of(json::object()).empty());
 }
 
 TEST(Config, FilesThatAPolicyReadsCountWithWhatTheyHold) {

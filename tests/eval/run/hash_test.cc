@@ -17,6 +17,20 @@ TEST(Hash, IsTheDocumentedFunction) {
   EXPECT_EQ(hash_text("a"), x ^ (x >> 31));
 }
 
+TEST(Hash, PiecesMakeTheHashOfTheWhole) {
+  for (const uint64_t start : {0u, 5u}) {
+    TextHash pieces(start);
+    for (const char* piece : {"ab", "", "c", "\xc3\xa9"}) pieces.add(piece);
+    EXPECT_EQ(pieces.value(), hash_text("abc\xc3\xa9", start));
+  }
+}
+
+// Folders of earlier versions go on under it.
+TEST(Hash, StaysWhatItWas) {
+  EXPECT_EQ(hash_text("chain:steps=40", 7), 0x2D24BD62FE1DDA09u);
+  EXPECT_EQ(derived_seed(7, "text", "a", "b", 3), 0xCAA02D98EBF450CBu);
+}
+
 TEST(Hash, DigitsHaveLeadingZeros) {
   EXPECT_EQ(hex_digits(0xABC), "0000000000000abc");
   EXPECT_EQ(hex_digits(~uint64_t{0}), "ffffffffffffffff");

@@ -62,6 +62,20 @@ TEST_F(Merge, SortsTheItemsOfAll) {
   EXPECT_EQ(merged.config, config());
 }
 
+// One of two shards did not make the whole.
+TEST_F(Merge, CommandsOfAllAreKept) {
+  json first = config(), second = config();
+  first["command"] = {"--shard", "1/2"};
+  second["command"] = {"--shard", "2/2"};
+  fill(0, {result("full", 0, "p1", true)}, first);
+  fill(1, {result("full", 0, "p2", true)}, second);
+  Merged merged;
+  ids(merged);
+  EXPECT_FALSE(merged.config.contains("command"));
+  EXPECT_EQ(merged.config["commands"], json::array({first["command"], second["command"]}));
+  EXPECT_EQ(merged.config["hash"], config()["hash"]);
+}
+
 TEST_F(Merge, WhatIsThereTwiceAndEqualButForTheTimeCountsOnce) {
   Result later = result("full", 0, "p1", true);
   later.timing = {.process = "y", .start = 999, .seconds = 5, .tokens_per_s = 3};

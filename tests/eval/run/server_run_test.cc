@@ -41,6 +41,8 @@ class ServerRun : public testing::Test {
                                 EXPECT_EQ(planned.item.key(), r.item.key());
                                 texts_[r.item.problem_id] = g.text;
                               },
+                          .on_refused = [this](const Planned& planned,
+                                               const std::string& why) { refused_[planned.item.problem_id] = why; },
                           .on_tick = [](int, int64_t) {},
                           .stop = stop});
   }
@@ -48,7 +50,7 @@ class ServerRun : public testing::Test {
   RunPlan plan_;
   GenerationOptions options_;
   std::vector<Planned> items_;
-  std::map<std::string, std::string> texts_;
+  std::map<std::string, std::string> texts_, refused_;
 };
 
 TEST_F(ServerRun, EveryItemGetsItsOwnAnswer) {
@@ -95,7 +97,7 @@ TEST_F(ServerRun, WhatWasFinishedBeforeAFailureIsHandedOver) {
 TEST_F(ServerRun, TheErrorNamesTheItem) {
   options_.engine.sequences = 1;
   FakeChatServer server([](int number, const json&, httplib::Response& response) {
-    number < 2 ? say(response, "x") : fail_with(response, 400, "too long");
+    number < 2 ? say(response, "x") : fail_with(response, 404, "no such model");
   });
   try {
     run(server);
@@ -103,8 +105,27 @@ TEST_F(ServerRun, TheErrorNamesTheItem) {
   } catch (const Error& e) {
     const std::string message = e.what();
     EXPECT_TRUE(message.starts_with("a-2 of a, server:m, run 0, sample 0: the server at ")) << message;
-    EXPECT_NE(message.find("400: too long; what is finished is kept"), std::string::npos) << message;
+    EXPECT_NE(message.find("404: no such model; what is finished is kept"), std::string::npos) << message;
   }
+  EXPECT_TRUE(refused_.empty());
+}
+
+TEST_F(ServerRun, WhatIsRefusedDoesNotStopTheOthers) {
+  FakeChatServer server([](int, const json& request, httplib::Response& response) {
+    const std::string text = request["messages"][0]["content"];
+    if (text == "problem 1 Go.")
+      fail_with(response, 400, "too long");
+    else if (text == "problem 4 Go.")
+      response.set_content("{}", "application/json");
+    else
+      say(response, "x");
+  });
+  EXPECT_TRUE(run(server));
+  EXPECT_EQ(texts_.size(), 4u);
+  ASSERT_EQ(refused_.size(), 2u);
+  EXPECT_TRUE(refused_["a-1"].ends_with("it answered 400: too long")) << refused_["a-1"];
+  EXPECT_NE(refused_["a-4"].find("choices[0].message"), std::string::npos) << refused_["a-4"];
+  EXPECT_EQ(server.requests().size(), 6u);
 }
 
 // With one request at a time the third is asked for when the first two answers are there.

@@ -101,11 +101,15 @@ TEST(Gpqa, BrokenRows) {
 
 TEST(LiveCodeBench, TestsAreKeptAndProgramsAskedFor) {
   const std::string record =
-      R"({"question_id": "abc", "question_content": "Add.", "starter_code": "", "difficulty": "medium", "metadata": "{}",)"
-      R"( "public_test_cases": "[{\"input\": \"1 2\", \"output\": \"3\", \"testtype\": \"stdin\"}]", "private_test_cases":)"
-      R"( "eJxrYJlaxQABPWXR1UqZeQWlJUpWCkrGCiYxeUo6Ckr5pSVQIXOIQElqcUlJZUEqSKi4JCUzT6lWRwFJp6GBgq4Rul4LnHpjp+gBALZQJtA="})";
+      R"({"question_id": "abc", "question_content": "Add.", "starter_code": "", "difficulty": "medium", "metadata":)"
+      R"( "{}",)"
+      R"( "public_test_cases": "[{\"input\": \"1 2\", \"output\": \"3\", \"testtype\": \"stdin\"}]",)"
+      R"( "private_test_cases":)"
+      R"( "eJxrYJlaxQABPWXR1UqZeQWlJUpWCkrGCiYxeUo6Ckr5pSVQIXOIQElqcUlJZUEqSKi4JCUzT6lWRwFJp6GBgq4Rul4LnHpjp+gBALZQJtA)"
+      R"(="})";
   const std::string method =
-      R"({"question_id": "two", "question_content": "Call.", "starter_code": "class Solution:\n    def f(self):", "difficulty":)"
+      R"({"question_id": "two", "question_content": "Call.", "starter_code": "class Solution:\n    def f(self):",)"
+      R"( "difficulty":)"
       R"( "easy", "metadata": "{\"func_name\": \"f\"}", "public_test_cases":)"
       R"( "[{\"input\": \"1\", \"output\": \"2\", \"testtype\": \"functional\"}]", "private_test_cases": "[]"})";
   const Task task = read_data("livecodebench", ".jsonl", record + "\n" + method);
@@ -115,6 +119,12 @@ TEST(LiveCodeBench, TestsAreKeptAndProgramsAskedFor) {
   EXPECT_NE(task.problems[0].problem.find("standard input"), std::string::npos);
   EXPECT_EQ(parse_code_tests(task.problems[1].tests).function, "f");
   EXPECT_NE(task.problems[1].problem.find("    def f(self):\n```"), std::string::npos) << task.problems[1].problem;
+  // What stands behind the first problems is not unpacked.
+  const std::string broken = R"({"question_id": "three", "question_content": "Q", "public_test_cases": "no tests"})";
+  const DataFile file(".jsonl", record + "\n" + method + "\n" + broken);
+  EXPECT_EQ(error_of([&] { read_task("livecodebench", file.path()); })->code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(read_task("livecodebench", file.path(), 2).problems.size(), 2u);
+  EXPECT_EQ(open_task("livecodebench=" + file.path(), 1, 0, 1).problems.size(), 1u);
   const Task medium = read_data("livecodebench-medium", ".jsonl", record + "\n" + method);
   ASSERT_EQ(medium.problems.size(), 1u);
   EXPECT_EQ(medium.problems[0].id, "abc");
