@@ -1,19 +1,12 @@
 #include "eval/kl.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "eval/logits.h"
 #include "vase/error.h"
 
 namespace vase::eval {
 namespace {
-
-double log_sum_exp(std::span<const float> logits) {
-  const float top = *std::ranges::max_element(logits);
-  double sum = 0;
-  for (const float x : logits) sum += std::exp(x - top);
-  return top + std::log(sum);
-}
 
 // The first position at which a run may differ from the full cache; `positions` when there is none.
 size_t first_different(const KlCell& cell, const MemoryPlan& plan, const Counters& counters, const Text& text) {
@@ -28,17 +21,6 @@ size_t first_different(const KlCell& cell, const MemoryPlan& plan, const Counter
 }
 
 size_t top(std::span<const float> values) { return std::ranges::max_element(values) - values.begin(); }
-
-// KL(p || softmax(logits)); log_p holds ln p.
-double kl_divergence(std::span<const float> log_p, std::span<const float> logits, double normaliser) {
-  double kl = 0;
-  for (size_t i = 0; i < log_p.size(); ++i) {
-    // Below e^-30 a token adds less than 1e-11 whatever the other side says of it (at most some hundred nats).
-    if (log_p[i] < -30) continue;
-    kl += std::exp(static_cast<double>(log_p[i])) * (log_p[i] - (logits[i] - normaliser));
-  }
-  return std::max(kl, 0.0);  // rounding
-}
 
 }  // namespace
 
