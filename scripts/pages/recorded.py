@@ -25,9 +25,8 @@ class Results:
         return [name for name in self.matching(patterns) if name not in self.rows]
 
 
-def list_lines(folder):
-    """The lines of the list that describe a run."""
-    path = folder / RUNS_FILE
+def list_lines(path):
+    """The lines of a list that are no comments."""
     try:
         lines = path.read_text().splitlines()
     except OSError as error:
@@ -36,8 +35,8 @@ def list_lines(folder):
 
 
 def known_runs(folder):
-    """Names of the runs of the list, in its order."""
-    return [line.split()[0] for line in list_lines(folder)]
+    """Names of the runs of the folder's list, in its order."""
+    return [line.split()[0] for line in list_lines(folder / RUNS_FILE)]
 
 
 def recorded_files(folder, known, warn):

@@ -1,6 +1,7 @@
-"""The pictures of docs/results.md. Needs matplotlib."""
+"""The pictures of docs/results.md and docs/answers-per-megabyte.md. Needs matplotlib."""
 from cases import beside_authors, budgets_of, evicting_rows, measured, noise_floor
 from drawing import FAINT, INK, PALETTE, SETTINGS, finished, listed, log_axis, name_lines, panels, pyplot, span
+from study_plots import curves
 
 # Drawn in each figure of divergences, when they are there; the tables have all.
 KL_POLICIES = ("vase-attnv", "vase-dkv", "vase-dkv-weighted", "snapkv", "r-kv", "random-sinks")
@@ -72,6 +73,9 @@ DRAWN = {
     "kl-coder-1.5b": kl,
     "kl-coder-0.5b": kl,
     "kl-smollm2": kl,
+    "mb-coder-r16": curves,
+    "mb-coder-r64": curves,
+    "mb-smollm2-r32": curves,
 }
 
 
