@@ -1,6 +1,7 @@
 """Runs that are listed in a folder's runs.txt, and those of them that were recorded in files beside it."""
 import fnmatch
 import json
+import shlex
 from dataclasses import dataclass
 
 from files import PageError
@@ -22,7 +23,13 @@ class Results:
         return [row for name in self.matching(patterns) for row in self.rows.get(name, [])]
 
     def missing(self, patterns):
-        return [name for name in self.matching(patterns) if name not in self.rows]
+        """What to measure: names, or a quoted pattern where all of its runs are missing."""
+        wanted = []
+        for pattern in patterns:
+            names = self.matching([pattern])
+            lacking = [name for name in names if name not in self.rows]
+            wanted += [shlex.quote(pattern)] if lacking == names and len(names) > 1 else lacking
+        return list(dict.fromkeys(wanted))
 
 
 def list_lines(path):

@@ -1,5 +1,5 @@
 """The pictures of docs/answers-per-megabyte.md. Needs matplotlib."""
-from drawing import FAINT, INK, PALETTE, log_axis, name_lines, panels
+from drawing import FAINT, INK, PALETTE, log_axis, name_lines, noise_band, panels
 from study import ATTNV, CANDIDATES, DKV, F16, RANDOM, Kind, points_of
 
 # What is drawn where it was measured; the tables have all.
@@ -24,9 +24,7 @@ def curves(runs):
     ends = [end for kind in DRAWN if (end := draw(ax, kind, points))]
     log_axis(ax.xaxis, [point.megabytes for point in points])
     log_axis(ax.yaxis)
-    floor = max(point.floor for point in points)
-    if floor > ax.get_ylim()[0]:
-        ax.axhspan(ax.get_ylim()[0], floor, color="#EDEDED", zorder=0)
+    noise_band(ax, max(point.floor for point in points))
     ax.set(xlabel="MiB of one sequence, everything counted", ylabel="mean KL to the full cache, nats", title=points[0].model)
     name_lines(ax, ends)
     return figure

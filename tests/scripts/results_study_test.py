@@ -49,6 +49,17 @@ class Numbers(unittest.TestCase):
         self.assertAlmostEqual(joined.kl["a"], 0.1)
         self.assertAlmostEqual(joined.same_top["a"], 0.975)
 
+    def test_points_stand_side_by_side(self):
+        best, equal, worse = row({"a": 0.01, "b": 0.02}), row({"a": 0.011, "b": 0.021}, DKV), row({"a": 0.3, "b": 0.3}, RANDOM)
+        few, many = study.Point("Tiny", 2, 0.003, [best], ["x"], []), study.Point("Tiny", 4, 0.012, [best, equal, worse], ["x"], [])
+        lines = study_tables.side_by_side([few, many]).splitlines()
+        self.assertEqual(lines[0], "| rows | policy | 2 MiB | 4 MiB |")
+        self.assertEqual(lines[2:], [
+            "| f16 | vase-attnv | 15.00 ± 5.00 | 15.00 ± 5.00 |",
+            "| f16 | vase-dkv | - | 16.00 ± 5.00 (=) |",
+            "| f16 | random | - | 300.00 ± 0.00 |",
+        ])  # fmt: skip
+
     def test_verdicts_say_when_they_are_close(self):
         self.assertEqual(study_tables.verdict(0.04, 0.001, 0.05), "met")
         self.assertEqual(study_tables.verdict(0.06, 0.001, 0.05), "missed")
@@ -74,6 +85,15 @@ class Numbers(unittest.TestCase):
             tune_parts.calls_of(["ROWS/slow"], rows)
         with self.assertRaisesRegex(PageError, "needs rows"):
             tune_parts.calls_of(["--model", "m"], rows)
+
+
+class Missing(unittest.TestCase):
+    def test_all_runs_of_a_pattern_are_named_by_it(self):
+        results = Results(["mb-a", "mb-b", "kl"], {}, {})
+        self.assertEqual(results.missing(["mb-*", "kl"]), ["'mb-*'", "kl"])
+        results.rows["mb-a"] = []
+        self.assertEqual(results.missing(["mb-*", "mb-b"]), ["mb-b"])
+        self.assertEqual(Results(["mb-a"], {}, {}).missing(["mb-*"]), ["mb-a"])
 
 
 def kinds_of(call):
