@@ -72,6 +72,14 @@ def listed(cases, label, width=8.0):
     return figure, ax, heights
 
 
+def noise_band(ax, floor):
+    """Shades what lies below the noise floor, and fixes the limits of the y axis."""
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high)
+    if floor > low:
+        ax.axhspan(low, floor, color="#EDEDED", zorder=0)
+
+
 def spread(heights, gap):
     """Heights moved apart to `gap`, in their order, each pair that is too close by the same way up and down."""
     order = sorted(range(len(heights)), key=lambda i: heights[i])

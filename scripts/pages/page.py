@@ -77,13 +77,25 @@ def draw(page, results, svg):
 
 
 def write_page(page, results, svg, extra):
-    """Fills the page, and draws its pictures unless svg is None. Everything is made before anything is written.
+    """Fills the page, and draws its pictures unless svg is None.
 
     svg(name, rows): the picture of a figure. extra: marker -> what stands there beside the figures.
     """
-    pictures = draw(page, results, svg) if svg else None
-    text = filled(page, results, pictures, extra)
-    for figure in page.figures if svg else ():
+    write_pages([(page, extra)], results, svg)
+
+
+def write_pages(pages, results, svg):
+    """The same for several (page, extra). Everything is made before anything is written."""
+    made = []
+    for page, extra in pages:
+        pictures = draw(page, results, svg) if svg else None
+        made.append((page, pictures, filled(page, results, pictures, extra)))
+    for page, pictures, text in made:
+        put(page, pictures, text)
+
+
+def put(page, pictures, text):
+    for figure in page.figures if pictures is not None else ():
         if figure.name in pictures:
             write_whole(page.picture(figure), pictures[figure.name])
         else:

@@ -1,6 +1,7 @@
 """Runs that are listed in a folder's runs.txt, and those of them that were recorded in files beside it."""
 import fnmatch
 import json
+import shlex
 from dataclasses import dataclass
 
 from files import PageError
@@ -22,12 +23,17 @@ class Results:
         return [row for name in self.matching(patterns) for row in self.rows.get(name, [])]
 
     def missing(self, patterns):
-        return [name for name in self.matching(patterns) if name not in self.rows]
+        """What to measure: names, or a quoted pattern where all of its runs are missing."""
+        wanted = []
+        for pattern in patterns:
+            names = self.matching([pattern])
+            lacking = [name for name in names if name not in self.rows]
+            wanted += [shlex.quote(pattern)] if lacking == names and len(names) > 1 else lacking
+        return list(dict.fromkeys(wanted))
 
 
-def list_lines(folder):
-    """The lines of the list that describe a run."""
-    path = folder / RUNS_FILE
+def list_lines(path):
+    """The lines of a list that are no comments."""
     try:
         lines = path.read_text().splitlines()
     except OSError as error:
@@ -36,8 +42,8 @@ def list_lines(folder):
 
 
 def known_runs(folder):
-    """Names of the runs of the list, in its order."""
-    return [line.split()[0] for line in list_lines(folder)]
+    """Names of the runs of the folder's list, in its order."""
+    return [line.split()[0] for line in list_lines(folder / RUNS_FILE)]
 
 
 def recorded_files(folder, known, warn):

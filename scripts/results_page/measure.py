@@ -4,12 +4,16 @@ Makes the evaluations of eval/results/runs.txt; scripts/results says how.
 """
 import argparse
 import json
+import os
 import pathlib
 import sys
 
 import kl_parts
 import record
+import texts
+import tune_parts
 from files import PageError, write_whole
+from parts import newest
 from runs import choose, read_runs
 from workplace import Workplace, output_of, run as run_program
 
@@ -51,13 +55,33 @@ def measure_peer(place, run):
 
 def measure_kl(place, run):
     summary, lines = kl_parts.measure(place, run.name, run.words)
+    return record.of_kl(run, model_name(place, run), summary, lines, newest(place.folder(run.name)))
+
+
+def model_name(place, run):
     path = place.argument(run.words[run.words.index("--model") + 1])
-    model = json.loads(output_of([place.program, "info", "--model", path, "--json"]))
-    newest = max(path.stat().st_mtime for path in place.folder(run.name).glob("part-*.json"))
-    return record.of_kl(run, model["name"], summary, lines, newest)
+    return json.loads(output_of([place.program, "info", "--model", path, "--json"]))["name"]
 
 
-MEASURE = {"run": measure_run, "kl": measure_kl, "peer": measure_peer}
+def measure_tune(place, run):
+    measured = tune_parts.measure(place, run.name, run.words, tune_parts.read_rows(results_folder(place.root)))
+    return record.of_tune(run, model_name(place, run), measured, newest(place.folder(run.name)))
+
+
+def write_texts(place, run):
+    written = texts.write(place, run)
+    return record.of_texts(run, model_name(place, run), place.version(), record.processor(), newest(place.folder(run.name)), written)
+
+
+def join_texts(place, run):
+    """The ids are as old as their file; model, program and machine are known to those who recorded them."""
+    joined = texts.join(place, run)
+    return record.of_texts(run, "-", "-", "-", os.path.getmtime(place.argument(run.words[1])), joined)
+
+
+MEASURE = {
+    "run": measure_run, "kl": measure_kl, "peer": measure_peer, "tune": measure_tune, "write": write_texts, "join": join_texts,
+}  # fmt: skip
 
 
 def measure_all(place, runs, again):
@@ -102,6 +126,8 @@ def main():
     if options.verb == "list":
         return list_all(options.root)
     runs = choose(read_runs(results_folder(options.root)), options.names)
+    if options.verb == "check" and any(run.kind == "peer" for run in runs):
+        print("peer_answers")  # what has to be built beside vase
     if options.verb == "measure":
         place = Workplace(options.root, options.data, options.work, options.program)
         measure_all(place, runs, options.again)

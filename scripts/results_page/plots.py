@@ -1,6 +1,7 @@
-"""The pictures of docs/results.md. Needs matplotlib."""
+"""The pictures of docs/results.md and docs/answers-per-megabyte.md. Needs matplotlib."""
 from cases import beside_authors, budgets_of, evicting_rows, measured, noise_floor
-from drawing import FAINT, INK, PALETTE, SETTINGS, finished, listed, log_axis, name_lines, panels, pyplot, span
+from drawing import FAINT, INK, PALETTE, SETTINGS, finished, listed, log_axis, name_lines, noise_band, panels, pyplot, span
+from study_plots import curves
 
 # Drawn in each figure of divergences, when they are there; the tables have all.
 KL_POLICIES = ("vase-attnv", "vase-dkv", "vase-dkv-weighted", "snapkv", "r-kv", "random-sinks")
@@ -58,8 +59,7 @@ def kl(runs):
         ends.append((policy, colour, x[-1], y[-1]))
     log_axis(ax.xaxis, budgets)
     log_axis(ax.yaxis)
-    if noise_floor(run) > ax.get_ylim()[0]:
-        ax.axhspan(ax.get_ylim()[0], noise_floor(run), color="#EDEDED", zorder=0)
+    noise_band(ax, noise_floor(run))
     ax.set(xlabel="M, tokens kept", ylabel="mean KL to the full cache, nats", title=run["model"])
     name_lines(ax, ends)
     return figure
@@ -72,6 +72,9 @@ DRAWN = {
     "kl-coder-1.5b": kl,
     "kl-coder-0.5b": kl,
     "kl-smollm2": kl,
+    "mb-coder-r16": curves,
+    "mb-coder-r64": curves,
+    "mb-smollm2-r32": curves,
 }
 
 

@@ -3,7 +3,7 @@ import json
 from dataclasses import dataclass
 
 from files import PageError
-from recorded import Results, known_runs, read_object, recorded_files
+from recorded import Results, known_runs, list_lines, read_object, recorded_files
 from runs import AGAIN
 
 AUTHORS_FILE = "authors.txt"
@@ -64,14 +64,8 @@ class Authors:
 
 def read_authors(folder):
     path = folder / AUTHORS_FILE
-    try:
-        lines = path.read_text().splitlines()
-    except OSError as error:
-        raise PageError(f"cannot read {path}: {error.strerror}") from error
     figures = []
-    for line in lines:
-        if not line.strip() or line.startswith("#"):
-            continue
+    for line in list_lines(path):
         cells = [cell.strip() for cell in line.split("|")]
         try:
             percent, what, parity, default = cells

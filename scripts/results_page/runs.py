@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from files import PageError
 from recorded import RUNS_FILE, list_lines
 
-KINDS = ("run", "kl", "peer")
+# How each kind is begun by hand.
+PROGRAMS = {
+    "run": "vase eval run",
+    "kl": "vase eval kl",
+    "peer": "peer_answers",
+    "tune": "vase tune",
+    "write": "vase run --policy full --json",
+    "join": None,  # nothing but the script itself does it
+}
 AGAIN = "measure it again: scripts/results measure --again"
 
 
@@ -20,8 +28,8 @@ class Run:
     @property
     def command(self):
         """For people: what to type, models fetched and data sets in the folder DATA."""
-        program = "peer_answers" if self.kind == "peer" else f"vase eval {self.kind}"
-        return " ".join([program] + [shown(word) for word in self.words])
+        program = PROGRAMS[self.kind]
+        return " ".join([program] + [shown(word) for word in self.words]) if program else f"scripts/results measure {self.name}"
 
 
 def shown(word):
@@ -32,7 +40,7 @@ def shown(word):
 
 def read_runs(folder):
     """All runs of the list, in its order."""
-    return [parse(line, folder / RUNS_FILE) for line in list_lines(folder)]
+    return [parse(line, folder / RUNS_FILE) for line in list_lines(folder / RUNS_FILE)]
 
 
 def parse(line, path):
@@ -41,8 +49,8 @@ def parse(line, path):
         run = Run(name, int(minutes), kind, tuple(words))
     except ValueError as error:
         raise PageError(f"{path}: not NAME MINUTES KIND ARGUMENTS ({error}): {line}") from error
-    if kind not in KINDS:
-        raise PageError(f"{path}: the kind of {name} is '{kind}'; allowed: {', '.join(KINDS)}")
+    if kind not in PROGRAMS:
+        raise PageError(f"{path}: the kind of {name} is '{kind}'; allowed: {', '.join(PROGRAMS)}")
     return run
 
 

@@ -164,10 +164,11 @@ def correlation_table(runs):
     return table(["policy", "KL, thousandths of a nat", "right, %"], cells) + f"\n\nRank correlation: {number(correlation)}."
 
 
-def runs_table(results):
+def runs_table(results, belongs):
+    """Of the recorded runs that belong to the page."""
     cells = []
     for name in results.known:
-        for run in results.rows.get(name, []):
+        for run in filter(belongs, results.rows.get(name, [])):
             command = results.commands[name].replace("|", "\\|")
             cells.append([f"[{name}](../eval/results/{name}.json)", run["date"], run["cpu"], run["build"], f"`{command}`"])
     return table(["run", "date", "CPU", "build", "command"], cells)

@@ -2,7 +2,8 @@
 """Stands in for `vase` and `peer_answers` in tests of scripts/results: folders and summaries of the real form at once.
 
 Of four problems the full cache has p-0, p-1 and p-2 right, `random` p-0 alone, any other policy p-0 and p-1. A divergence is
-0.1 x (1 + place of the policy's name in the alphabet) x 128 / budget, the noise floor 0.003. $FAKE_EVAL_LOG lists the calls; with
+0.1 x (1 + place of the policy's name in the alphabet) x 128 / budget, the noise floor 0.003. `tune` counts 100 positions of rows in
+f16 and 200 of others, and has the divergences of TUNED on p-1, half as much again on p-2. $FAKE_EVAL_LOG lists the calls; with
 $FAKE_EVAL_FAIL in its arguments a call fails.
 """
 import json
@@ -14,6 +15,8 @@ import sys
 
 PROBLEMS = 4
 PRESETS = ("full", "random", "snapkv", "vase-attnv")
+TUNED = {"vase-attnv": 0.4, "snapkv": 0.8, "vase-attnv-weighted": 0.01}
+EVERYWHERE = 0.02  # of other policies, on every text
 RIGHT = {"full": 3, "libllama": 3, "random": 1}
 
 
@@ -106,6 +109,29 @@ def eval_kl(words):
     print(json.dumps({"complete": True, "rows": rows, "noise_floors": [{"kl_mean": 0.003}], "model": "0123", "build": "0.1.0 (test)"}))
 
 
+def tune_row(text, policy, kv_type, positions, seeds):
+    kl = TUNED[policy] * {"p-1": 1, "p-2": 1.5}[text] if policy in TUNED else EVERYWHERE
+    return {"policy": policy, "kv_type": kv_type, "budget": 64 if kv_type == "f16" else 180, "kv_bytes": 2097152, "texts": 1,
+            "positions": positions * seeds, "kl_mean": kl, "kl_error": None, "same_top": 0.9}  # fmt: skip
+
+
+def tune(words):
+    """One text; q8_0 is what the megabytes never buy."""
+    (path,) = values(words, "--text")
+    text = json.loads(pathlib.Path(path).read_text())["id"]
+    seeds, types, policies = int((values(words, "--seeds") or ["1"])[0]), values(words, "--kv-type"), values(words, "--policy")
+    positions = 100 if types == ["f16"] else 200
+    measured = [tune_row(text, policy, kv_type, positions, seeds) for kv_type in types if kv_type != "q8_0" for policy in policies]
+    refused = [{"policy": policy, "kv_type": "q8_0", "why": "5 MiB needed"} for policy in policies if "q8_0" in types]
+    floors = [{"policy": "full, f32 rows", "kl_mean": 0.002 if text == "p-1" else 0.004}]
+    print(json.dumps({"complete": True, "budget_mb": float(values(words, "--kv-budget-mb")[0]), "counted_from": 80, "measured": measured,
+                      "not_measured": refused, "noise_floors": floors, "model": "0123", "build": "0.1.0 (test)"}))  # fmt: skip
+
+
+def run(words):
+    print(json.dumps({"prompt_ids": [1, 2], "prompt_tokens": 2, "tokens": [3] * len(words[-1]), "text": "A SECRET TEXT"}))
+
+
 def policies(_):
     print(json.dumps({"presets": [{"name": name} for name in PRESETS]}))
 
@@ -126,7 +152,7 @@ def main():
     if pathlib.Path(sys.argv[0]).name == "peer_answers":
         return peer(words)
     verbs = {"run": eval_run, "show": lambda rest: eval_show(rest[1:]), "kl": eval_kl}
-    return {"policies": policies, "info": info}[words[0]](words) if words[0] != "eval" else verbs[words[1]](words[2:])
+    return {"policies": policies, "info": info, "tune": tune, "run": run}[words[0]](words) if words[0] != "eval" else verbs[words[1]](words[2:])
 
 
 main()

@@ -5,6 +5,7 @@ import sys
 import unittest
 
 import kl_parts
+import study_figures
 from figures import FIGURES
 from record import in_order, text_of
 from recorded import Results, known_runs
@@ -14,7 +15,10 @@ from spread import paired, rank_correlation, ranks, wilson
 
 RESULTS = pathlib.Path(sys.argv.pop())
 # Runs whose texts others read.
-TEXTS = {"texts-coder-1.5b", "texts-coder-0.5b", "texts-smollm2"}
+TEXTS = {
+    "texts-coder-1.5b", "texts-coder-0.5b", "texts-smollm2", "texts-gsm8k-20", "texts-gsm8k-other-20", "texts-kinds-coder-1.5b",
+    "texts-kinds-smollm2",
+}  # fmt: skip
 
 
 class Numbers(unittest.TestCase):
@@ -53,7 +57,7 @@ class Numbers(unittest.TestCase):
 class Lists(unittest.TestCase):
     def test_every_run_belongs_to_a_figure_and_every_figure_has_one(self):
         results = Results(known_runs(RESULTS), {}, {})
-        matching = [results.matching(figure.runs) for figure in FIGURES]
+        matching = [results.matching(figure.runs) for figure in FIGURES + study_figures.FIGURES]
         self.assertTrue(all(matching))
         self.assertEqual(set(results.known), set().union(*matching) | TEXTS)
         self.assertEqual(len(results.known), len(set(results.known)))

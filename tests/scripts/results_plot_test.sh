@@ -29,6 +29,8 @@ draws_what_was_measured() {
     is_picture "$pictures/$name.svg"
     grep -qF "](results/$name.svg)" "$page" || fail "the picture $name is not in the page: $(cat "$page")"
   done
+  is_picture "$tree/docs/answers-per-megabyte/mb-coder-r16.svg"
+  grep -qF "](answers-per-megabyte/mb-coder-r16.svg)" "$study_page" || fail "the study's picture is not in its page: $(cat "$study_page")"
   [[ ! -e $pictures/peer.svg ]] || fail "a table without a picture has one"
   expect_whole
 }

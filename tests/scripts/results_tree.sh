@@ -5,10 +5,16 @@
 
 results=$tree/eval/results
 page=$tree/docs/results.md
+study_page=$tree/docs/answers-per-megabyte.md
 export VASE_DATA=$scratch/data
 
 mkdir -p "$results" "$tree/docs" "$tree/build/cli" "$tree/build/bench/peer_answers" "$VASE_DATA"
-touch "$VASE_DATA/gsm8k.jsonl"
+for name in p-1 p-2 p-11 p-3; do echo '{"id": "'$name'", "problem": "A SECRET PROBLEM", "answer": "1"}'; done >"$VASE_DATA/gsm8k.jsonl"
+cat >"$VASE_DATA/ids.jsonl" <<'TXT'
+{"id": "p-11", "P": 5, "tokens": [7, 8, 9]}
+{"id": "p-2", "P": 6, "tokens": [7, 8]}
+{"id": "p-1", "P": 5, "tokens": [7]}
+TXT
 cat >"$results/runs.txt" <<'TXT'
 # A comment
 gsm8k-64-greedy 3 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --greedy --policy full
@@ -19,6 +25,17 @@ gsm8k-100-greedy 4 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --greedy --po
 gsm8k-100-llama 5 peer @tiny RUN/gsm8k-100-greedy
 gsm8k-100 9 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --greedy --policy full --policy snapkv --policy random --kv-budget 96 --kv-budget 128
 kl-coder-1.5b 6 kl --model @tiny --text RUN/gsm8k-100-greedy/results.jsonl PRESETS --kv-budget 64 --kv-budget 128
+texts-two 0 join DATA/gsm8k.jsonl DATA/ids.jsonl 1-1
+texts-written 1 write --model @tiny --seed 1 scripts/questions.txt
+mb-coder-r16-m64-quick 2 tune --model @tiny --text RUN/texts-two/texts.jsonl --kv-buffer 16 --kv-budget-mb 2.79 ROWS/quick
+mb-coder-r16-m64-rest 2 tune --model @tiny --text RUN/texts-two/texts.jsonl --kv-buffer 16 --kv-budget-mb 2.79 ROWS/rest
+mb-held-gsm8k-m64-quick 2 tune --model @tiny --text RUN/texts-two/texts.jsonl --kv-buffer 16 --kv-budget-mb 2.79 ROWS/quick
+TXT
+cat >"$results/rows.txt" <<'TXT'
+# A comment
+quick --kv-type f16 --policy vase-attnv --seeds 2
+quick --kv-type q4_0 --policy vase-attnv-weighted --policy vase-dkv-weighted --seeds 2
+rest --kv-type q8_0 --kv-type f16 --policy snapkv
 TXT
 cat >"$results/authors.txt" <<'TXT'
 # A comment
@@ -32,9 +49,11 @@ printf '#!/bin/sh\necho "/models/$1.gguf"\n' >"$tree/scripts/fetch-model"
 cp "$source_dir/tests/scripts/fake_eval.py" "$tree/build/cli/vase"
 cp "$source_dir/tests/scripts/fake_eval.py" "$tree/build/bench/peer_answers/peer_answers"
 
-# The page with nothing between its markers.
-grep -E '^(#|<!-- )' "$source_dir/docs/results.md" |
-  awk '/^<!-- begin/ { inside = 1; print; next } /^<!-- end/ { inside = 0 } !inside' >"$page"
+# The pages with nothing between their markers.
+for name in results answers-per-megabyte; do
+  grep -E '^(#|<!-- )' "$source_dir/docs/$name.md" |
+    awk '/^<!-- begin/ { inside = 1; print; next } /^<!-- end/ { inside = 0 } !inside' >"$tree/docs/$name.md"
+done
 
 # spoil RUN CODE: changes the recorded run by Python code that sees it as `run`.
 spoil() {
