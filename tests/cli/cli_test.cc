@@ -67,8 +67,8 @@ TEST_F(Cli, ShortNamesAreThoseOfLlamaCpp) {
   expect_usage_error(vase(model + " --model " + model_.path() + " hi"), {"--model", "more than once"});
   EXPECT_EQ(vase("info -m " + model_.path()).code, 0);
   const std::vector<std::pair<std::string, std::string>> commands = {
-      {"run", "mnct"}, {"eval run", "mnct"}, {"eval kl", "mt"}, {"tune", "mt"},
-      {"bench", "mt"}, {"capture", "mt"},    {"info", "m"},     {"analyze values", "mt"}};
+      {"run", "mnct"},  {"eval run", "mnct"}, {"eval kl", "mt"}, {"tune", "mt"},
+      {"bench", "mct"}, {"capture", "mt"},    {"info", "mc"},    {"analyze values", "mt"}};
   for (const auto& [command, letters] : commands) {
     const std::string help = vase(command + " --help").out;
     for (const std::string names : {"-m,--model", "-n,--max-tokens", "-c,--ctx", "-t,--threads"}) {
