@@ -4,7 +4,6 @@ Makes the evaluations of eval/results/runs.txt; scripts/results says how.
 """
 import argparse
 import json
-import os
 import pathlib
 import sys
 
@@ -70,13 +69,13 @@ def measure_tune(place, run):
 
 def write_texts(place, run):
     written = texts.write(place, run)
-    return record.of_texts(run, model_name(place, run), place.version(), record.processor(), newest(place.folder(run.name)), written)
+    date = record.date_of(newest(place.folder(run.name)))
+    return record.of_texts(run, model_name(place, run), place.version(), record.processor(), date, written)
 
 
 def join_texts(place, run):
-    """The ids are as old as their file; model, program and machine are known to those who recorded them."""
-    joined = texts.join(place, run)
-    return record.of_texts(run, "-", "-", "-", os.path.getmtime(place.argument(run.words[1])), joined)
+    """Model, program, machine and date are known to those who recorded the ids."""
+    return record.of_texts(run, "-", "-", "-", "-", texts.join(place, run))
 
 
 MEASURE = {

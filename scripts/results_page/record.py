@@ -123,12 +123,12 @@ def of_tune(run, model, parts, seconds):
     }
 
 
-def of_texts(run, model, build, cpu, seconds, texts):
+def of_texts(run, model, build, cpu, date, texts):
     """What texts there are, without a word of them."""
     return {
         "kind": run.kind,
         "command": run.command,
-        "date": date_of(seconds),
+        "date": date,
         "cpu": cpu,
         "build": build,
         "model": model,

@@ -9,6 +9,7 @@ ALT = "KL divergence from the full cache against megabytes, a line for each type
 FIGURES = (
     Figure("mb-aims", ("mb-coder-r16-m64-quick", "mb-smollm2-r32-m128-quick"), "", tables.aims_table),
     Figure("mb-choice", ("mb-*",), "", tables.choice_table),
+    Figure("mb-texts", ("texts-gsm8k-*", "texts-kinds-*"), "", tables.texts_table),
     Figure("mb-coder-r16", ("mb-coder-r16-*",), ALT + "Qwen2.5-Coder-1.5B, R = 16", tables.points_table),
     Figure("mb-coder-r64", ("mb-coder-r64-*",), ALT + "Qwen2.5-Coder-1.5B, R = 64", tables.points_table),
     Figure("mb-smollm2-r32", ("mb-smollm2-r32-*",), ALT + "SmolLM2-135M, R = 32", tables.points_table),

@@ -31,6 +31,16 @@ def share_text(value, error):
     return f"{value:.3f} ± {'?' if error is None else f'{error:.3f}'}"
 
 
+def texts_table(runs):
+    return table(["texts", "how many", "tokens of the prompt", "recorded behind it"], [texts_cells(run) for run in runs])
+
+
+def texts_cells(run):
+    items = [item for group in run["groups"] for item in run.of(group, "items")]
+    ranges = [f"{min(counts)} to {max(counts)}" for counts in ([item[i] for item in items] for i in (1, 2))]
+    return [f"`{run.name}`", len(items), *ranges]
+
+
 def points_table(runs):
     """Of one point all there is; of several their divergences side by side, and the rest folded away."""
     points = points_of(runs)

@@ -15,10 +15,7 @@ from spread import paired, rank_correlation, ranks, wilson
 
 RESULTS = pathlib.Path(sys.argv.pop())
 # Runs whose texts others read.
-TEXTS = {
-    "texts-coder-1.5b", "texts-coder-0.5b", "texts-smollm2", "texts-gsm8k-20", "texts-gsm8k-other-20", "texts-kinds-coder-1.5b",
-    "texts-kinds-smollm2",
-}  # fmt: skip
+TEXTS = {"texts-coder-1.5b", "texts-coder-0.5b", "texts-smollm2"}
 
 
 class Numbers(unittest.TestCase):

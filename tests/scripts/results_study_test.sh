@@ -10,9 +10,9 @@ work=$VASE_CACHE/results
 
 # One of each length of prompt, the lowest number; ids and lengths are recorded, and no word.
 joins_texts() {
-  run "$script" measure texts-two
+  run "$script" measure texts-gsm8k-two
   expect_status 0
-  python3 - "$work/texts-two/texts.jsonl" "$results/texts-two.json" <<'PY'
+  python3 - "$work/texts-gsm8k-two/texts.jsonl" "$results/texts-gsm8k-two.json" <<'PY'
 import json, sys
 texts = [json.loads(line) for line in open(sys.argv[1])]
 assert [(one["id"], one["tokens"]) for one in texts] == [("p-1", [7]), ("p-2", [7, 8])], texts
@@ -20,7 +20,7 @@ assert texts[0]["prompt"] == "A SECRET PROBLEM Put your final answer within \\bo
 run = json.load(open(sys.argv[2]))
 assert run["fields"] == ["text", "prompt_tokens", "tokens"] and run["groups"] == [{"items": [["p-1", 5, 1], ["p-2", 6, 2]]}], run
 PY
-  if grep -q SECRET "$results/texts-two.json"; then fail "a text was recorded"; fi
+  if grep -q SECRET "$results/texts-gsm8k-two.json"; then fail "a text was recorded"; fi
 }
 
 writes_texts() {
@@ -37,8 +37,8 @@ PY
 needs_texts_and_rows() {
   run "$script" measure mb-coder-r16-m64-quick
   expect_status 1
-  expect_said 'first: scripts/results measure --again texts-two'
-  run "$script" measure texts-two
+  expect_said 'first: scripts/results measure --again texts-gsm8k-two'
+  run "$script" measure texts-gsm8k-two
   sed 's/ROWS\/quick$/ROWS\/none/' -i "$results/runs.txt"
   run "$script" measure mb-coder-r16-m64-quick
   expect_status 1
@@ -92,8 +92,10 @@ fills_the_page() {
   expect_row '| Tiny 1B, held out | KL over that of VaSE-AttnV f16 |'
   expect_row '| q4_0 vase-attnv-weighted | 0.0500 | 0.0500 | 0 of 1 |'
   expect_row '| q4_0 vase-dkv-weighted | 0.0800 | 0.0800 | 1 of 1 |'
+  # shellcheck disable=SC2016
+  expect_row '| `texts-gsm8k-two` | 2 | 5 to 6 | 1 to 2 |'
   expect_row '[mb-coder-r16-m64-rest](../eval/results/mb-coder-r16-m64-rest.json) | 2'
-  if grep -q 'mb-coder\|texts-two' "$page"; then fail "the other page lists runs of the study"; fi
+  if grep -q 'mb-coder\|texts-gsm8k-two' "$page"; then fail "the other page lists runs of the study"; fi
   cp "$study_page" "$scratch/page"
   run "$script" tables
   cmp "$study_page" "$scratch/page"
@@ -126,7 +128,7 @@ refuses_bad_results() {
 PYTHONPATH=$tree/scripts/results_page:$tree/scripts/pages PYTHONDONTWRITEBYTECODE=1 \
   python3 "$source_dir/tests/scripts/results_study_test.py" "$source_dir/eval/results"
 needs_texts_and_rows
-rm -r "$results/texts-two.json" "$work/texts-two"
+rm -r "$results/texts-gsm8k-two.json" "$work/texts-gsm8k-two"
 joins_texts
 writes_texts
 goes_on_where_it_stopped

@@ -25,11 +25,11 @@ gsm8k-100-greedy 4 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --greedy --po
 gsm8k-100-llama 5 peer @tiny RUN/gsm8k-100-greedy
 gsm8k-100 9 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --greedy --policy full --policy snapkv --policy random --kv-budget 96 --kv-budget 128
 kl-coder-1.5b 6 kl --model @tiny --text RUN/gsm8k-100-greedy/results.jsonl PRESETS --kv-budget 64 --kv-budget 128
-texts-two 0 join DATA/gsm8k.jsonl DATA/ids.jsonl 1-1
+texts-gsm8k-two 0 join DATA/gsm8k.jsonl DATA/ids.jsonl 1-1
 texts-written 1 write --model @tiny --seed 1 scripts/questions.txt
-mb-coder-r16-m64-quick 2 tune --model @tiny --text RUN/texts-two/texts.jsonl --kv-buffer 16 --kv-budget-mb 2.79 ROWS/quick
-mb-coder-r16-m64-rest 2 tune --model @tiny --text RUN/texts-two/texts.jsonl --kv-buffer 16 --kv-budget-mb 2.79 ROWS/rest
-mb-held-gsm8k-m64-quick 2 tune --model @tiny --text RUN/texts-two/texts.jsonl --kv-buffer 16 --kv-budget-mb 2.79 ROWS/quick
+mb-coder-r16-m64-quick 2 tune --model @tiny --text RUN/texts-gsm8k-two/texts.jsonl --kv-buffer 16 --kv-budget-mb 2.79 ROWS/quick
+mb-coder-r16-m64-rest 2 tune --model @tiny --text RUN/texts-gsm8k-two/texts.jsonl --kv-buffer 16 --kv-budget-mb 2.79 ROWS/rest
+mb-held-gsm8k-m64-quick 2 tune --model @tiny --text RUN/texts-gsm8k-two/texts.jsonl --kv-buffer 16 --kv-budget-mb 2.79 ROWS/quick
 TXT
 cat >"$results/rows.txt" <<'TXT'
 # A comment
