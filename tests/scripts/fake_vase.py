@@ -8,7 +8,8 @@ import itertools
 import json
 
 SHAPES = {"qwen3-0.6b": (0.4e9, 28), "qwen3-4b": (2.4e9, 36), "qwen3-14b": (8.1e9, 40)}  # bytes of weights, layers
-KV_HEADS, ROW, META, BUFFER = 8, 256, 16, 64
+KV_HEADS, META, BUFFER = 8, 16, 64
+ROWS = {"f16": 256, "q8_0": 136, "q4_0": 72}  # bytes of a row of 128 channels
 GB = 1e9
 
 
@@ -27,6 +28,8 @@ def parse():
     app.add_argument("--peer", default="none")
     app.add_argument("--repeats", type=int, default=5)
     app.add_argument("--memory-mb", type=int)
+    app.add_argument("--kv-budget-mb", type=int)
+    app.add_argument("--kv-type", action="append", choices=ROWS)
     app.add_argument("--products", default="own")
     app.add_argument("--weights", default="q4_0")
     app.add_argument("--kv-stagger", default="on")
@@ -56,16 +59,19 @@ def speeds(options, weights, slot, batch, slots, seen):
     return ours, theirs["flash"], theirs["plain"], best and ours / best
 
 
-def row(options, test, depth, batch, policy, budget, products, chunk):
+def row(options, test, depth, batch, policy, kv_type, budget, products, chunk):
     weights, layers = SHAPES.get(options.shape, (0.1e9, 30))
+    row_bytes = ROWS[kv_type]
+    if options.kv_budget_mb:
+        budget = int(options.kv_budget_mb * 2**20 / (layers * KV_HEADS * (2 * row_bytes + META))) - BUFFER
     seen = depth + int(test[2:])
     full = policy == "full"
     capacity = seen if full else budget + BUFFER
-    per_slot = layers * KV_HEADS * 2 * ROW
+    per_slot = layers * KV_HEADS * 2 * row_bytes
     if options.memory_mb:
         room = options.memory_mb * 2**20 - weights
-        batch = max(0, int(room // (layers * KV_HEADS * capacity * (2 * ROW + META))))
-    mib = layers * KV_HEADS * capacity * (2 * ROW + META) * max(batch, 1) / 2**20
+        batch = max(0, int(room // (layers * KV_HEADS * capacity * (2 * row_bytes + META))))
+    mib = layers * KV_HEADS * capacity * (2 * row_bytes + META) * max(batch, 1) / 2**20
     ours, flash, plain, ratio = speeds(options, weights, per_slot, batch, min(seen, capacity), seen) if batch else [None] * 4
     if ours and products == "ggml":
         ours /= 2
@@ -76,12 +82,12 @@ def row(options, test, depth, batch, policy, budget, products, chunk):
         "model": f"{options.shape} (random weights)" if options.shape else "Tiny 135M Instruct", "fingerprint": "0123456789abcdef",
         "test": test, "depth": depth, "batch": batch, "threads": 2, "chunk": chunk, "policy_name": policy, "budget": budget if not full else capacity,
         "products": products, "staggered": options.kv_stagger == "on",
-        "capacity": capacity, "key_type": "f16", "value_type": "f16", "repeats": options.repeats, "incomplete": False,
+        "capacity": capacity, "key_type": kv_type, "value_type": kv_type, "repeats": options.repeats, "incomplete": False,
         "token_ms_p50": step_ms, "token_ms_p90": step_ms and 1.02 * step_ms, "token_ms_p99": step_ms and 1.1 * step_ms,
         "token_ms_max": step_ms and 1.2 * step_ms, "worst_over_median": 1.2, "evicting_over_other": None if full else 1.1,
         "eviction_percent": 0 if full else 0.4, "tokens_seen": seen, "kv_mib": mib, "weights_mib": weights / 2**20,
         "compute_mib": 6, "memory_limit_mib": options.memory_mb, "peak_resident_mib": weights / 2**20 + 520 + 1.01 * mib,
-        "memory": {"layers": layers, "kv_heads": KV_HEADS, "sequences": max(batch, 1), "key_row_bytes": ROW, "value_row_bytes": ROW,
+        "memory": {"layers": layers, "kv_heads": KV_HEADS, "sequences": max(batch, 1), "key_row_bytes": row_bytes, "value_row_bytes": row_bytes,
                    "metadata_bytes": META, "summary_bytes": 0, "scratch_bytes": 0},
         "prediction_error_percent": 4 if predicted else None,
     }  # fmt: skip
@@ -102,7 +108,7 @@ def main():
         for policy in options.policy:
             budgets = integers(options.kv_budget)[:1] if policy == "full" else integers(options.kv_budget)
             products = ["own", "ggml"] if options.products == "both" else [options.products]
-            variants = itertools.product(budgets, products, integers(options.chunk))
+            variants = itertools.product(options.kv_type or ["f16"], budgets, products, integers(options.chunk))
             rows += [row(options, test, depth, batch, policy, *variant) for variant in variants]
     with open(options.out, "w", encoding="utf-8") as out:
         json.dump({"incomplete": False, "rows": rows}, out)
