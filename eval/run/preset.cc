@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "eval/json_text.h"
 #include "eval/run/cache_json.h"
 #include "eval/run/json_fields.h"
 #include "vase/error.h"
@@ -62,7 +63,7 @@ std::string read_all(const std::string& path) {
 // The object, of a version that this program reads.
 json read_object(const std::string& path) {
   const std::string content = read_all(path);
-  const json object = json::parse(content, nullptr, false);
+  const json object = parse_json(content);
   const bool whole = content.size() <= kMostBytes && !object.is_discarded();
   if (!whole)
     throw Error(ErrorCode::kCorrupt, path + " is not a whole preset file: it is torn, or no JSON" + kAdvice);
