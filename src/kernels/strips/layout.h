@@ -25,11 +25,11 @@ inline constexpr int kQuad = 4;         // numbers that one instruction multipli
 
 constexpr int code_offset(CodeBits bits) { return bits == CodeBits::k8 ? 128 : 8; }
 
-// Bytes of the codes of one block, and of a whole strip. width: channels, a multiple of kStripBlock.
+// Bytes of the codes of one block, of a block with its scales, and of a whole strip. width: channels, a multiple of
+// kStripBlock.
 constexpr size_t block_code_bytes(CodeBits bits) { return kStripSlots * kStripBlock / (bits == CodeBits::k8 ? 1 : 2); }
-constexpr size_t strip_bytes(CodeBits bits, int width) {
-  return width / kStripBlock * (block_code_bytes(bits) + kStripSlots * sizeof(uint16_t));
-}
+constexpr size_t block_bytes(CodeBits bits) { return block_code_bytes(bits) + kStripSlots * sizeof(uint16_t); }
+constexpr size_t strip_bytes(CodeBits bits, int width) { return width / kStripBlock * block_bytes(bits); }
 
 // Slots of the strips that hold this many.
 constexpr int padded_to_strips(int slots) { return (slots + kStripSlots - 1) / kStripSlots * kStripSlots; }

@@ -134,24 +134,23 @@ HWY_INLINE F32V scales_at(const std::byte* at) {
   return kernels::HWY_NAMESPACE::promote_half(F32(), hn::LoadU(hn::Rebind<uint16_t, F32>(), reinterpret_cast<const uint16_t*>(at)));
 }
 
-// One of several equal parts of the strips that are to come: fetches that of the strip in the place of the one with a slot.
+// One part of the strips that are to come, of kSteps for each block: fetches that of the strip in the place of the one
+// with a slot. The strips are as wide as those that are worked on.
+template <int kSteps>
 class PartFetch {
  public:
-  HWY_INLINE PartFetch(const NextStrips& next, int part, int parts) : next_(next) {
-    if (!next.strips.base) return;
-    const size_t bytes = strip_bytes(next.strips.bits, next.strips.width);
-    begin_ = part * bytes / parts;
-    end_ = (part + 1) * bytes / parts;
+  HWY_INLINE PartFetch(const NextStrips& next, int part) : next_(next), bytes_(block_bytes(next.strips.bits) / kSteps) {
+    begin_ = part * bytes_;
   }
   HWY_INLINE void strip_of(int slot) const {
-    if (begin_ == end_) return;
-    const std::byte* const strip = next_.strips.strip((next_.first + slot) / kStripSlots);
-    for (size_t at = begin_; at < end_; at += 64) __builtin_prefetch(strip + at, 0, 2);
+    if (!next_.strips.base) return;
+    const std::byte* const from = next_.strips.strip((next_.first + slot) / kStripSlots) + begin_;
+    for (size_t at = 0; at < bytes_; at += 64) __builtin_prefetch(from + at, 0, 2);
   }
 
  private:
   const NextStrips& next_;
-  size_t begin_ = 0, end_ = 0;  // bytes
+  size_t bytes_, begin_;
 };
 
 // Logits of kLanes slots of a strip, from slot `lane` of it on, for kHeads heads.
@@ -167,7 +166,7 @@ HWY_INLINE void dot_lanes(const StripDots& args, int slot, int lane, const Whole
   for (int b = 0; b < blocks; ++b) {
     DigitSums<kHeads> sums;
     sums.start(whole + b, blocks);
-    PartFetch(args.next, b * kSteps + lane / kLanes, blocks * kSteps).strip_of(slot);
+    PartFetch<kSteps>(args.next, b * kSteps + lane / kLanes).strip_of(slot);
     const std::byte* pair = strip + b * block_code_bytes(kBits) + lane * kQuad;
     for (int channel = 0; channel < kStripBlock; channel += 2 * kQuad, pair += pair_bytes<kBits>(kQuadBytes)) {
       sums.template add_pair<kBits>(pair, kQuadBytes, whole + b, blocks, channel);
@@ -226,7 +225,7 @@ HWY_INLINE void sum_lanes(const StripSums& args, int block, int lane, const Whol
   constexpr size_t kQuadBytes = kStripBlock * kQuad;
   DigitSums<kHeads> sums;
   sums.start(whole, 1);
-  const PartFetch next(args.next, (block * kStripBlock + lane) / kLanes, args.values.width / kLanes);
+  const PartFetch<kStripBlock / kLanes> next(args.next, (block * kStripBlock + lane) / kLanes);
   for (int slot = 0; slot < args.slots; slot += kStripSlots) {
     next.strip_of(slot);
     const std::byte* pair = args.values.strip((args.first + slot) / kStripSlots) + block * block_code_bytes(kBits) + lane * kQuad;

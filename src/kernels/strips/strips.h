@@ -38,6 +38,7 @@ void poison_in_strips(const Strips& strips, int slot);
 void move_in_strips(const Strips& strips, int from, int to);
 
 // Strips that will be read next: while strip i of a product is worked on, the i-th from slot `first` on is fetched.
+// As wide as the strips of the product.
 struct NextStrips {
   Strips strips;  // no base: none
   int first = 0;
