@@ -47,16 +47,15 @@ void check_parity(const CacheOptions& cache) {
   if (cache.budget_mib == 0) validate_trigger(cache.trigger, cache.budget, cache.buffer);
 }
 
-// Rows of a type are whole blocks.
 void check_row_type(const char* name, RowType type, const ModelShape& shape) {
-  const auto fits = [&](RowType one) { return shape.head_dim % row_block(one) == 0; };
   std::string fitting;
   for (const RowType one : kCacheTypes) {
-    if (fits(one)) fitting += (fitting.empty() ? "" : ", ") + std::string(row_type_name(one));
+    if (fits_heads(one, shape)) fitting += (fitting.empty() ? "" : ", ") + std::string(row_type_name(one));
   }
-  require(fits(type), std::string(name) + " of type " + std::string(row_type_name(type)) + " come in blocks of " +
-                                 std::to_string(row_block(type)) + " elements, and the heads of this model have " +
-                                 std::to_string(shape.head_dim) + "; types that fit: " + fitting);
+  require(fits_heads(type, shape),
+          std::string(name) + " of type " + std::string(row_type_name(type)) + " come in blocks of " +
+              std::to_string(row_block(type)) + " elements, and the heads of this model have " +
+              std::to_string(shape.head_dim) + "; types that fit: " + fitting);
 }
 
 // Keys that move up have no position of their own any more, and they move by their order. They are stored again each
@@ -64,7 +63,7 @@ void check_row_type(const char* name, RowType type, const ModelShape& shape) {
 void check_positions(const Policy& policy, const CacheOptions& cache) {
   if (cache.positions == Positions::kText) return;
   require(
-      cache.key_type == RowType::kF32 || cache.key_type == RowType::kF16,
+      goes_with_positions(cache.positions, cache.key_type),
       "positions of the cache turn the kept keys at every eviction and round them again each time, too coarsely as " +
           std::string(row_type_name(cache.key_type)) + "; use f16 or f32 for the keys");
   require(!policy.needs().rope, "'" + policy.text() + "' looks at keys at their positions in the text; it does not go "
@@ -72,10 +71,8 @@ void check_positions(const Policy& policy, const CacheOptions& cache) {
   require(policy.order == Order::kPosition, "positions of the cache need order=position");
 }
 
-// A policy that reads a part copies single rows, which strips do not have.
 void check_reading(const Policy& policy, const CacheOptions& cache) {
-  if (!policy.reads()) return;
-  require(!is_quantised(cache.key_type) && !is_quantised(cache.value_type),
+  require(goes_with_reading(policy, {cache.key_type, cache.value_type}),
           "'" + policy.text() + "' reads rows one by one, which quantised types cannot give; use f16, bf16 or f32");
 }
 

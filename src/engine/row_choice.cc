@@ -2,14 +2,23 @@
 
 namespace vase {
 
+bool fits_heads(RowType type, const ModelShape& shape) { return shape.head_dim % row_block(type) == 0; }
+
+bool goes_with_reading(const Policy& policy, RowTypes types) {
+  return !policy.reads() || (!is_quantised(types.key) && !is_quantised(types.value));
+}
+
+bool goes_with_positions(Positions positions, RowType key) {
+  return positions == Positions::kText || key == RowType::kF32 || key == RowType::kF16;
+}
+
 std::vector<RowTypes> usable_types(const ModelShape& shape, const Policy& policy, const CacheOptions& cache) {
   std::vector<RowTypes> usable;
   for (const RowTypes types : kAutoTypes) {
-    const bool quantises = is_quantised(types.key) || is_quantised(types.value);
-    const bool blocks =
-        shape.head_dim % row_block(types.key) == 0 && shape.head_dim % row_block(types.value) == 0;
-    const bool moves = cache.positions == Positions::kCache && is_quantised(types.key);
-    if (blocks && !moves && !(quantises && policy.reads())) usable.push_back(types);
+    if (fits_heads(types.key, shape) && fits_heads(types.value, shape) && goes_with_reading(policy, types) &&
+        goes_with_positions(cache.positions, types.key)) {
+      usable.push_back(types);
+    }
   }
   return usable;
 }

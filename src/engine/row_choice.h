@@ -28,6 +28,12 @@ inline constexpr RowTypes kAutoTypes[] = {{RowType::kF16, RowType::kF16},
                                           {RowType::kQ8_0, RowType::kQ4_0},
                                           {RowType::kQ4_0, RowType::kQ4_0}};
 
+// What a type of rows must go with, and plan_engine() refuses otherwise: rows are whole blocks; a policy that reads a part
+// copies single rows, which strips do not have; keys that move up are stored again each time.
+bool fits_heads(RowType type, const ModelShape& shape);
+bool goes_with_reading(const Policy& policy, RowTypes types);
+bool goes_with_positions(Positions positions, RowType key);
+
 // Of kAutoTypes those that go with the width of the model's heads, with a policy that reads single rows, and
 // with keys that move up (Positions::kCache). f16 always does.
 std::vector<RowTypes> usable_types(const ModelShape& shape, const Policy& policy, const CacheOptions& cache);
