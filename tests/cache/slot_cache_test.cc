@@ -11,19 +11,12 @@
 #include <random>
 
 #include "base/store_row.h"
+#include "cache/made_up_tokens.h"
 
 namespace vase {
 namespace {
 
 constexpr int kHeadDim = 20;  // padded to 32
-constexpr int kWidest = 32;   // of quantised types
-
-// Row of the token at a position, the longest; distinct per channel and exactly representable in f16.
-std::vector<float> row_of(int32_t position, float offset) {
-  std::vector<float> row(kWidest);
-  for (int c = 0; c < kWidest; ++c) row[c] = static_cast<float>(position % 64) + offset + static_cast<float>(c % 8) / 8;
-  return row;
-}
 
 CacheShape shape_with(RowType type, int capacity) {
   return {.layers = 2,
@@ -34,10 +27,6 @@ CacheShape shape_with(RowType type, int capacity) {
           .key_type = type,
           .value_type = type,
           .needs = {.attention = AttentionRecord::kWindowSum, .value_range = true}};
-}
-
-void append_token(HeadSlots head, int32_t position) {
-  head.append(position, row_of(position, 0.25f).data(), row_of(position, 0.5f).data());
 }
 
 // Byte by byte: rows move as they are.

@@ -6,19 +6,10 @@
 #include <numeric>
 #include <random>
 
-#include "cache/slot_cache.h"
+#include "cache/made_up_tokens.h"
 
 namespace vase {
 namespace {
-
-constexpr int kWidest = 32;
-
-// Row of the token at a position, the longest; distinct per channel and exactly representable in f16.
-std::vector<float> row_of(int32_t position, float offset) {
-  std::vector<float> row(kWidest);
-  for (int c = 0; c < kWidest; ++c) row[c] = static_cast<float>(position % 64) + offset + static_cast<float>(c % 8) / 8;
-  return row;
-}
 
 CacheShape shape_with(RowType keys, RowType values, int capacity, int recent) {
   return {.layers = 2,
@@ -30,10 +21,6 @@ CacheShape shape_with(RowType keys, RowType values, int capacity, int recent) {
           .value_type = values,
           .recent = recent,
           .needs = {.attention = AttentionRecord::kWindowSum, .value_range = true}};
-}
-
-void append_token(HeadSlots head, int32_t position) {
-  head.append(position, row_of(position, 0.25f).data(), row_of(position, 0.5f).data());
 }
 
 TEST(CacheShape, BytesOfTwoParts) {

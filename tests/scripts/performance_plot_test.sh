@@ -7,20 +7,9 @@ source "$(dirname "$0")/harness.sh" "$1"
 # shellcheck source=tests/scripts/performance_tree.sh
 source "$(dirname "$0")/performance_tree.sh"
 
-# The harness keeps other tests away from the package index; this one needs it.
-unset PIP_NO_INDEX PIP_FIND_LINKS PIP_CONFIG_FILE
-if [[ -n $index ]]; then export PIP_INDEX_URL=$index; fi
-if [[ -n $config ]]; then export PIP_CONFIG_FILE=$config; fi
+allow_package_index "$index" "$config"
 export VASE_CACHE=$2/cache
 pictures=$tree/docs/performance
-
-is_picture() {
-  python3 - "$1" <<'PY'
-import sys, xml.dom.minidom
-svg = xml.dom.minidom.parse(sys.argv[1]).documentElement
-assert svg.tagName == "svg" and len(svg.getElementsByTagName("path")) > 20
-PY
-}
 
 draws_what_was_measured() {
   run "$performance" plot

@@ -3,6 +3,9 @@
 # What scripts/results needs, in the scratch tree: a short list of runs, a page, data sets, and programs that answer at once.
 # Source it after harness.sh.
 
+# shellcheck source=tests/scripts/page_tree.sh
+source "$(dirname "${BASH_SOURCE[0]}")/page_tree.sh"
+
 results=$tree/eval/results
 page=$tree/docs/results.md
 study_page=$tree/docs/answers-per-megabyte.md
@@ -43,32 +46,8 @@ cat >"$results/authors.txt" <<'TXT'
 50.0 | SnapKV | snapkv order=score | snapkv
 0.0 | random | random | random
 TXT
-printf '#!/bin/sh\nexit 0\n' >"$tree/scripts/build"
-# shellcheck disable=SC2016
-printf '#!/bin/sh\necho "/models/$1.gguf"\n' >"$tree/scripts/fetch-model"
 cp "$source_dir/tests/scripts/fake_eval.py" "$tree/build/cli/vase"
 cp "$source_dir/tests/scripts/fake_eval.py" "$tree/build/bench/peer_answers/peer_answers"
 
-# The pages with nothing between their markers.
-for name in results answers-per-megabyte; do
-  grep -E '^(#|<!-- )' "$source_dir/docs/$name.md" |
-    awk '/^<!-- begin/ { inside = 1; print; next } /^<!-- end/ { inside = 0 } !inside' >"$tree/docs/$name.md"
-done
-
-# spoil RUN CODE: changes the recorded run by Python code that sees it as `run`.
-spoil() {
-  python3 - "$results/$1.json" "$2" <<'PY'
-import json, sys
-path, code = sys.argv[1:]
-run = json.load(open(path))
-exec(code)
-json.dump(run, open(path, "w"))
-PY
-}
-
-# Nothing half-made in the tree or in the cache.
-expect_whole() {
-  local found
-  found=$(find "$tree" "$VASE_CACHE" -name '*.partial*')
-  [[ -z $found ]] || fail "left behind: $found"
-}
+empty_page results
+empty_page answers-per-megabyte
