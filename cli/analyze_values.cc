@@ -2,8 +2,9 @@
 // bits.
 #include <cmath>
 
+#include "analysis_output.h"
 #include "commands.h"
-#include "eval/value_study.h"
+#include "eval/report/analysis.h"
 #include "flags.h"
 #include "interrupt.h"
 #include "json_output.h"
@@ -17,7 +18,6 @@
 namespace vase::cli {
 namespace {
 
-using eval::QuantizerStudy;
 using eval::RangeStudy;
 using eval::ValueQuantizer;
 using eval::ValueStudy;
@@ -30,7 +30,7 @@ struct StudyFlags {
   TextFlags texts;
   int skip = 4, threads = 0, listed = 8;
   float ratio = 3;
-  bool json = false;
+  AnalysisOutput output;
 };
 
 void add_flags(CLI::App& app, StudyFlags& o) {
@@ -39,7 +39,7 @@ void add_flags(CLI::App& app, StudyFlags& o) {
   o.texts.add(app);
   add_integer(app, "--skip", o.skip, 0, 1 << 20, "tokens at the start of a text that are left out (4)");
   add_integer(app, "--threads", o.threads, 1, 256, "one per physical core when absent");
-  app.add_flag("--json", o.json, "print JSON");
+  o.output.add_flags(app);
 }
 
 // What went through the model, and what came of it.
@@ -85,9 +85,10 @@ void require_divisible(const ModelShape& shape, std::vector<ValueQuantizer>& qua
   }
 }
 
-Study run_study(const StudyFlags& o, std::vector<ValueQuantizer> quantizers) {
+Study run_study(StudyFlags& o, std::vector<ValueQuantizer> quantizers) {
   o.texts.refuse_twice();
   watch_interrupts();
+  o.output.open(o.texts.inputs(o.model));
   std::shared_ptr<const Model> model = Model::load(o.model);
   const ModelShape& shape = model->shape();
   require_divisible(shape, quantizers);
@@ -109,32 +110,6 @@ std::string quoted_token(const Study& study, const eval::ValueRange& row) {
 
 json common_json(const Study& study) {
   return {{"texts", study.texts.size()}, {"model", study.model->shape().fingerprint}, {"build", build_id()}};
-}
-
-std::string range_line(int layer, const RangeStudy& r) {
-  return formatted("| %d | %.3g | %.3g | %.3g | %.3g | %.2f | %.2f | %zu of %zu |\n", layer, r.mean, r.median, r.p99,
-                   r.largest, r.median > 0 ? r.largest / r.median : 0, r.skewness, r.outliers, r.rows);
-}
-
-std::string range_table(const Study& study, const StudyFlags& o) {
-  std::string text = formatted(
-      "Ranges (max - min of a value in one KV head) of %zu texts; outliers: more than %g times the layer's median.\n\n"
-      "| layer | mean | median | p99 | largest | largest / median | skewness | outliers |\n"
-      "|---|---|---|---|---|---|---|---|\n",
-      study.texts.size(), o.ratio);
-  std::string farthest =
-      "\n| layer | text | KV head | position | token | range / median |\n|---|---|---|---|---|---|\n";
-  for (int layer = 0; layer < study.values.layers(); ++layer) {
-    const RangeStudy r = study.values.ranges(layer, o.ratio, o.listed);
-    text += range_line(layer, r);
-    for (const eval::ValueRange& row : r.farthest) {
-      if (row.range <= o.ratio * r.median) break;
-      farthest +=
-          formatted("| %d | %s | %d | %d | %s | %.2f |\n", layer, study.texts[row.text].name.c_str(), row.kv_head,
-                    row.position, quoted_token(study, row).c_str(), r.median > 0 ? row.range / r.median : 0);
-    }
-  }
-  return text + farthest;
 }
 
 json range_json(const Study& study, const StudyFlags& o) {
@@ -166,34 +141,13 @@ json range_json(const Study& study, const StudyFlags& o) {
   return report;
 }
 
-std::string correlation(const std::optional<double>& value) { return value ? formatted("%.2f", *value) : "-"; }
-
-std::string quantizer_table(const Study& study) {
-  std::string text =
-      "Squared error of values in few bits, and how it goes with their range. "
-      "The error of a group grows with the square\n"
-      "of the group's range, so some correlation is built in.\n\n"
-      "| layer | bits | group | refined | mean squared error | Pearson | Spearman | Pearson, range squared |\n"
-      "|---|---|---|---|---|---|---|---|\n";
-  for (int layer = 0; layer < study.values.layers(); ++layer) {
-    for (size_t i = 0; i < study.values.quantizers().size(); ++i) {
-      const ValueQuantizer& q = study.values.quantizers()[i];
-      const QuantizerStudy s = study.values.quantizer(layer, i);
-      text += formatted("| %d | %d | %d | %s | %.3g | %s | %s | %s |\n", layer, q.bits, q.group,
-                        q.iterations > 0 ? "HQQ" : "no", s.squared_error, correlation(s.pearson).c_str(),
-                        correlation(s.spearman).c_str(), correlation(s.pearson_squares).c_str());
-    }
-  }
-  return text;
-}
-
 json quantizer_json(const Study& study) {
   const auto number = [](const std::optional<double>& value) { return value ? json(*value) : json(nullptr); };
   json rows = json::array();
   for (int layer = 0; layer < study.values.layers(); ++layer) {
     for (size_t i = 0; i < study.values.quantizers().size(); ++i) {
       const ValueQuantizer& q = study.values.quantizers()[i];
-      const QuantizerStudy s = study.values.quantizer(layer, i);
+      const eval::QuantizerStudy s = study.values.quantizer(layer, i);
       rows.push_back({{"layer", layer},
                       {"bits", q.bits},
                       {"group", q.group},
@@ -231,7 +185,11 @@ int analyze_values_command(const Arguments& arguments) {
   add_integer(app, "--list", o.listed, 0, 1000, "most tokens of a layer that are listed (8)");
   if (!parse(app, arguments)) return kExitOk;
   const Study study = run_study(o, {});
-  o.json ? print_json(range_json(study, o), 2) : write_output(range_table(study, o));
+  const auto name = [&](const eval::ValueRange& row) {
+    return std::pair(study.texts[row.text].name, quoted_token(study, row));
+  };
+  o.output.write(eval::report::range_page(study.values, o.ratio, o.listed, name, o.output.foot("analyze values")),
+                 range_json(study, o));
   return kExitOk;
 }
 
@@ -241,7 +199,7 @@ int analyze_quant_command(const Arguments& arguments) {
   add_flags(app, o);
   if (!parse(app, arguments)) return kExitOk;
   const Study study = run_study(o, studied_quantizers());
-  o.json ? print_json(quantizer_json(study), 2) : write_output(quantizer_table(study));
+  o.output.write(eval::report::quantizer_page(study.values, o.output.foot("analyze quant")), quantizer_json(study));
   return kExitOk;
 }
 

@@ -25,6 +25,7 @@ int eval_tasks_command(const Arguments& arguments);
 int tune_command(const Arguments& arguments);
 int report_command(const Arguments& arguments);
 int analyze_command(const Arguments& arguments);
+int analyze_attention_command(const Arguments& arguments);
 int analyze_values_command(const Arguments& arguments);
 int analyze_quant_command(const Arguments& arguments);
 int select_command(const Arguments& arguments);

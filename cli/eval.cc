@@ -192,8 +192,7 @@ class KlRun {
 
 void refuse_same_files(const KlFlags& o) {
   o.texts.refuse_twice();
-  std::vector<std::pair<std::string, std::string>> taken = {{"--model", o.model}};
-  for (const std::string& text : o.texts.paths) taken.emplace_back("--text", text);
+  std::vector<std::pair<std::string, std::string>> taken = o.texts.inputs(o.model);
   if (o.preset.given()) taken.emplace_back("--preset", o.preset.path());
   refuse_overwriting("--out", o.out, taken);
 }

@@ -300,6 +300,15 @@ Policy CacheFlags::parse_policy() const {
   return Policy::parse(text);
 }
 
+Policy CacheFlags::parse_evicting(const std::string& name) const {
+  CacheFlags flags = *this;
+  flags.policy = name;
+  Policy parsed = flags.parse_policy();
+  if (!parsed.evicts())
+    fail("--policy " + vase::quoted(name) + " keeps every token, so no size shapes it; leave it out");
+  return parsed;
+}
+
 void CacheFlags::refuse_idle(const CLI::App& app, bool reads) const {
   for (const char* flag : {"--kv-budget", "--kv-buffer", "--kv-period", "--kv-layers", "--kv-stagger", "--protect",
                            "--prefill", "--trigger", "--positions"}) {

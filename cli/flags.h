@@ -92,6 +92,8 @@ struct CacheFlags {
   void add_timing(CLI::App& app);
 
   Policy parse_policy() const;
+  // Another policy with these flags, which must evict. Throws Error(kUsage).
+  Policy parse_evicting(const std::string& name) const;
   // Throws Error(kUsage) when types are left to megabytes that are not given.
   void check_auto(bool megabytes) const;
   // Throws Error(kUsage) when a flag is given that has no effect without evictions; a policy that reads has a budget.

@@ -21,6 +21,12 @@ void TextFlags::refuse_twice() const {
   }
 }
 
+std::vector<std::pair<std::string, std::string>> TextFlags::inputs(const std::string& model) const {
+  std::vector<std::pair<std::string, std::string>> files = {{"--model", model}};
+  for (const std::string& path : paths) files.emplace_back("--text", path);
+  return files;
+}
+
 std::vector<eval::Text> TextFlags::read(const Model& model) const {
   std::vector<eval::Text> texts;
   for (const std::string& path : paths) {

@@ -18,6 +18,8 @@ struct TextFlags {
   void add(CLI::App& app);
   // A file that is given twice would count as two texts. Throws Error(kUsage).
   void refuse_twice() const;
+  // The model and these files with their flags, for what must not replace them.
+  std::vector<std::pair<std::string, std::string>> inputs(const std::string& model) const;
   // Throws Error as eval::read_texts().
   std::vector<eval::Text> read(const Model& model) const;
 };

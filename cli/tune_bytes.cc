@@ -35,15 +35,6 @@ size_t longest_of(const std::vector<eval::Text>& texts) {
   return longest;
 }
 
-Policy evicting_policy(const TuneOptions& o, const std::string& name) {
-  CacheFlags flags = o.cache;
-  flags.policy = name;
-  Policy policy = flags.parse_policy();
-  if (!policy.evicts())
-    fail("--policy " + vase::quoted(name) + " keeps every token, so megabytes do not shape it; leave it out");
-  return policy;
-}
-
 // The first position whose logits can differ from those of the full cache.
 int64_t first_difference(const MemoryPlan& plan) {
   const int64_t eviction = int64_t(plan.last_budget) + plan.period;
@@ -54,7 +45,7 @@ int64_t first_difference(const MemoryPlan& plan) {
 
 BytesRun::BytesRun(const TuneOptions& options, std::shared_ptr<const Model> model)
     : o_(options), model_(std::move(model)), texts_(o_.texts.read(*model_)) {
-  for (const std::string& name : o_.policies) evicting_policy(o_, name);
+  for (const std::string& name : o_.policies) o_.cache.parse_evicting(name);
   for (const std::string& kv_type : types_of(o_, model_->shape())) {
     for (const std::string& name : o_.policies) buy(kv_type, name);
   }
@@ -66,7 +57,7 @@ BytesRun::BytesRun(const TuneOptions& options, std::shared_ptr<const Model> mode
 void BytesRun::buy(const std::string& kv_type, const std::string& name) {
   CacheOptions cache = o_.cache.options;
   parse_kv_type(kv_type, cache);
-  const Policy policy = evicting_policy(o_, name);
+  const Policy policy = o_.cache.parse_evicting(name);
   const auto same = [&](const Candidate& c) {
     return c.policy.text() == policy.text() && c.bought.plan.key_type == cache.key_type &&
            c.bought.plan.value_type == cache.value_type;

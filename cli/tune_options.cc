@@ -7,11 +7,11 @@
 namespace vase::cli {
 namespace {
 
-// What is worth a try without being named: the two policies of the paper, each also with survivors that carry
-// the weight of what they stand for, and three others that have been good somewhere.
+// What is worth a try without being named: the default, the two policies of the paper, each also with survivors that
+// carry the weight of what they stand for, and three others that have been good somewhere.
 constexpr const char* kCandidates[] = {
-    "vase-attnv", "vase-dkv", "vase-attnv-weighted", "vase-dkv-weighted", "expected-attention",
-    "caote",      "snapkv"};
+    "vase",  "vase-attnv", "vase-dkv", "vase-attnv-weighted", "vase-dkv-weighted", "expected-attention",
+    "caote", "snapkv"};
 
 [[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::kUsage, message); }
 
@@ -85,9 +85,7 @@ void check_types(TuneOptions& o) {
 
 void refuse_same_files(const TuneOptions& o) {
   o.texts.refuse_twice();
-  std::vector<std::pair<std::string, std::string>> taken = {{"--model", o.model}};
-  for (const std::string& text : o.texts.paths) taken.emplace_back("--text", text);
-  refuse_overwriting("--preset-out", o.preset_out, taken);
+  refuse_overwriting("--preset-out", o.preset_out, o.texts.inputs(o.model));
 }
 
 }  // namespace

@@ -69,17 +69,17 @@ KlText FullCache::run(const KlCell& cell, const KlOptions& options) const {
   std::vector<Row> rows;
   SessionOptions session;
   session.evict_seed = cell.seed;
-  const Counters counters =
-      engine.force(text_.tokens, text_.prompt_tokens, session, [&](int64_t position, std::span<const float> logits) {
-        const std::span<const float> log_p(log_p_.data() + static_cast<size_t>(position) * vocabulary_, vocabulary_);
-        const double normaliser = log_sum_exp(logits);
-        Row row{static_cast<float>(kl_divergence(log_p, logits, normaliser)), top(log_p) == top(logits)};
-        if (const size_t next = static_cast<size_t>(position) + 1; next < text_.tokens.size()) {
-          row.nll = normaliser - logits[text_.tokens[next]];
-          row.full_nll = -log_p[text_.tokens[next]];
-        }
-        rows.push_back(row);
-      });
+  const auto take = [&](int64_t position, std::span<const float> logits) {
+    const std::span<const float> log_p(log_p_.data() + static_cast<size_t>(position) * vocabulary_, vocabulary_);
+    const double normaliser = log_sum_exp(logits);
+    Row row{static_cast<float>(kl_divergence(log_p, logits, normaliser)), top(log_p) == top(logits)};
+    if (const size_t next = static_cast<size_t>(position) + 1; next < text_.tokens.size()) {
+      row.nll = normaliser - logits[text_.tokens[next]];
+      row.full_nll = -log_p[text_.tokens[next]];
+    }
+    rows.push_back(row);
+  };
+  const Counters counters = engine.force(text_.tokens, text_.prompt_tokens, session, take).counters;
   KlText out{.text = text_.name,
              .tokens = static_cast<int>(text_.tokens.size()),
              .prompt_tokens = text_.prompt_tokens,

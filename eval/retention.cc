@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kBins = 64;
 constexpr size_t kMostRows = 512;
+constexpr size_t kPeriods = 10;
 
 double entropy_share(std::span<const double> counts) {
   double total = 0, entropy = 0;
@@ -158,6 +159,30 @@ Retention mean_retention(std::span<const RetentionRow> rows) {
   mean.prompt_union = mean_of(&Retention::prompt_union);
   mean.prompt_mean = mean_of(&Retention::prompt_mean);
   return mean;
+}
+
+std::vector<LayerRetention> layers_of(std::span<const RetentionRow> rows) {
+  std::map<int, std::vector<RetentionRow>> layers;
+  for (const RetentionRow& row : rows) layers[row.layer].push_back(row);
+  std::vector<LayerRetention> means;
+  for (const auto& [layer, own] : layers) means.push_back({layer, mean_retention(own)});
+  return means;
+}
+
+std::vector<RetentionPeriod> periods_of(std::span<const RetentionRow> rows) {
+  std::vector<size_t> starts;  // of evictions
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i == 0 || rows[i].eviction != rows[i - 1].eviction) starts.push_back(i);
+  }
+  const size_t count = std::min(kPeriods, starts.size());
+  starts.push_back(rows.size());
+  std::vector<RetentionPeriod> periods;
+  for (size_t p = 0; p < count; ++p) {
+    const size_t first = starts[p * (starts.size() - 1) / count], end = starts[(p + 1) * (starts.size() - 1) / count];
+    const auto part = rows.subspan(first, end - first);
+    periods.push_back({part.front().eviction, part.back().eviction, part.back().seen, mean_retention(part)});
+  }
+  return periods;
 }
 
 }  // namespace vase::eval

@@ -54,4 +54,19 @@ std::vector<RetentionRow> retention_of(std::span<const EvictionRecord> records);
 // Means, each over the rows where there is something to measure.
 Retention mean_retention(std::span<const RetentionRow> rows);
 
+struct LayerRetention {
+  int layer = 0;
+  Retention mean;
+};
+// Means over the evictions of each layer, by growing layer.
+std::vector<LayerRetention> layers_of(std::span<const RetentionRow> rows);
+
+struct RetentionPeriod {
+  int64_t first = 0, last = 0;  // evictions
+  int64_t seen = 0;             // tokens seen at the last
+  Retention mean;               // over layers, too
+};
+// Evictions in up to ten parts of equal length. rows: in the order of evictions.
+std::vector<RetentionPeriod> periods_of(std::span<const RetentionRow> rows);
+
 }  // namespace vase::eval

@@ -103,4 +103,31 @@ QuantizerStudy ValueStudy::quantizer(int layer, size_t index) const {
           .pearson_squares = pearson(errors, squares)};
 }
 
+std::vector<PlaceRange> ValueStudy::places(size_t most) const {
+  int end = 1;
+  for (const Layer& layer : layers_) {
+    for (const ValueRange& row : layer.rows) end = std::max(end, row.position + 1);
+  }
+  const int width = (end + static_cast<int>(most) - 1) / static_cast<int>(most);
+  std::vector<PlaceRange> places((end + width - 1) / width);
+  std::vector<size_t> counts(places.size());
+  for (int layer = 0; layer < layers(); ++layer) {
+    const double usual = median(ranges_of(layer));
+    if (usual <= 0) continue;
+    for (const ValueRange& row : layers_[layer].rows) {
+      PlaceRange& place = places[row.position / width];
+      place.mean += row.range / usual;
+      place.largest = std::max(place.largest, row.range / usual);
+      ++counts[row.position / width];
+    }
+  }
+  std::vector<PlaceRange> kept;
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (counts[i] == 0) continue;
+    const double mean = places[i].mean / static_cast<double>(counts[i]);
+    kept.push_back({static_cast<int>(i) * width, mean, places[i].largest});
+  }
+  return kept;
+}
+
 }  // namespace vase::eval

@@ -41,6 +41,12 @@ struct RangeStudy {
   std::vector<ValueRange> farthest;  // the largest ones, in descending order
 };
 
+// A part of the texts: positions from `first` on.
+struct PlaceRange {
+  int first = 0;
+  double mean = 0, largest = 0;  // of range / median of its layer, over layers, texts and KV heads
+};
+
 // What one quantiser does to a layer. Correlations are empty where one of the two is constant.
 struct QuantizerStudy {
   size_t rows = 0;
@@ -62,6 +68,9 @@ class ValueStudy {
   // listed: the most rows in `farthest`.
   RangeStudy ranges(int layer, double ratio, size_t listed) const;
   QuantizerStudy quantizer(int layer, size_t index) const;
+  // Texts cut into at most `most` parts of equal length; those without any row are left out. Layers whose median is 0
+  // do not count.
+  std::vector<PlaceRange> places(size_t most) const;
 
  private:
   struct Layer {

@@ -193,7 +193,8 @@ Counters force(PythonEngine& engine, const std::vector<int32_t>& tokens, const n
                                  const nb::gil_scoped_acquire locked;
                                  check_signals();
                                  on_logits(position, array_of<float>(logits));
-                               });
+                               })
+      .counters;
 }
 
 std::vector<EvictionRecord> evictions_of(const PythonSession& session) {

@@ -14,7 +14,7 @@ struct Fixed {
 };
 
 constexpr Fixed kFixed[] = {{"full", 0},   {"random", 1}, {"vase-attnv", 2}, {"vase-dkv", 3},
-                            {"snapkv", 4}, {"r-kv", 5},   {"curdkv", 6},     {"streaming", 7}};
+                            {"snapkv", 4}, {"r-kv", 5},   {"curdkv", 6},     {"vase", 7}};
 
 std::string family_of(const std::string& name) {
   const std::string word = name.substr(0, name.find(' '));

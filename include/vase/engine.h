@@ -45,6 +45,12 @@ struct EvictionRecord {
   std::vector<int32_t> kept;  // positions, in logical order, the buffer included
 };
 
+// What came of teacher forcing.
+struct Forced {
+  Counters counters;
+  std::vector<EvictionRecord> evictions;  // with EngineOptions::log_evictions
+};
+
 class VASE_API Session {
  public:
   virtual ~Session() = default;
@@ -85,8 +91,8 @@ class VASE_API Engine {
   // Teacher forcing: feeds tokens to a fresh sequence, EngineOptions::logit_rows at a time, and calls back with the
   // logits that follow each. Same mathematics as generating them. The first prompt_tokens count as the prompt. Needs a
   // free sequence for the time of the call; throws Error(kUsage) when there is none.
-  Counters force(std::span<const int32_t> tokens, int prompt_tokens, const SessionOptions& options,
-                 const std::function<void(int64_t position, std::span<const float> logits)>& on_logits);
+  Forced force(std::span<const int32_t> tokens, int prompt_tokens, const SessionOptions& options,
+               const std::function<void(int64_t position, std::span<const float> logits)>& on_logits);
 
   const MemoryPlan& memory() const;
   const Policy& policy() const;

@@ -11,7 +11,7 @@ F16 = "f16"
 ERRORS = 2  # standard errors that a difference must exceed, as in `vase tune`
 # Short names of policies that have none of their own.
 COMPOSITION = "protect=sinks:4,value:25% score=attention:form={} select=sample:floor=0.1,weights=on"
-NICKNAMES = {COMPOSITION.format("rms"): "rms-weighted", COMPOSITION.format("max"): "max-weighted", "random-sinks": "random"}
+NICKNAMES = {COMPOSITION.format("rms,smooth=off"): "rms-weighted", "random-sinks": "random"}
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Kind:
 
 ATTNV, DKV, RANDOM = (Kind(policy, F16) for policy in ("vase-attnv", "vase-dkv", "random-sinks"))
 # Which of these becomes the default is what the study asks.
-CANDIDATES = tuple(Kind(policy, "q4_0") for policy in ("vase-attnv-weighted", "vase-dkv-weighted", COMPOSITION.format("rms")))
+CANDIDATES = tuple(Kind(policy, "q4_0") for policy in ("vase", "vase-attnv-weighted", "vase-dkv-weighted"))
 
 
 @dataclass(frozen=True)

@@ -65,9 +65,9 @@ vase_status vase_engine_force(vase_engine* engine, const int32_t* tokens, size_t
     const auto deliver = [&](int64_t position, std::span<const float> logits) {
       on_logits(user, position, logits.data(), logits.size());
     };
-    const vase::Counters result =
+    const vase::Forced result =
         engine_of(engine).force({tokens, count}, prompt_tokens, session_options(options), deliver);
-    if (counters) give(counters_of(result), counters, counters_size);
+    if (counters) give(counters_of(result.counters), counters, counters_size);
   });
 }
 

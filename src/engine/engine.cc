@@ -293,8 +293,8 @@ int Engine::step(const OnText& on_text) {
 
 void Engine::set_on_logits(OnLogits on_logits) { impl_->on_logits = std::move(on_logits); }
 
-Counters Engine::force(std::span<const int32_t> tokens, int prompt_tokens, const SessionOptions& options,
-                       const std::function<void(int64_t, std::span<const float>)>& on_logits) {
+Forced Engine::force(std::span<const int32_t> tokens, int prompt_tokens, const SessionOptions& options,
+                     const std::function<void(int64_t, std::span<const float>)>& on_logits) {
   const Busy busy(impl_->busy);
   impl_->check_tokens(tokens);
   const int64_t most = std::min<int64_t>(tokens.size(), impl_->longest_prompt());
@@ -323,7 +323,8 @@ Counters Engine::force(std::span<const int32_t> tokens, int prompt_tokens, const
     impl_->attention->rethrow_error();
     fed += part.size();
   }
-  return session->counters();
+  const auto evictions = session->evictions();
+  return {session->counters(), {evictions.begin(), evictions.end()}};
 }
 
 const MemoryPlan& Engine::memory() const { return impl_->plan.memory; }

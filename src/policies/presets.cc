@@ -7,6 +7,8 @@ namespace vase {
 const std::vector<PolicyInfo>& Policy::presets() {
   static const std::vector<PolicyInfo> kPresets = {
       {"full", "keeps every token; memory grows up to the context limit", "control", "full"},
+      {"vase", "protects large values, draws the rest by largest attention, with log-weights", "our own, 4.17",
+       "protect=sinks:4,value:25% score=attention:form=max,smooth=off select=sample:floor=0.1,weights=on"},
       {"vase-attnv", "protects large values, draws the rest by window attention", "arXiv 2606.03928",
        "protect=sinks:4,value:25% score=attention select=sample"},
       {"vase-dkv", "keeps the top by key-value leverage, sketched anew at every eviction", "arXiv 2606.03928",

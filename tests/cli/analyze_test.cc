@@ -64,6 +64,44 @@ TEST_F(Analyze, QuantGivesEveryQuantiserThatDividesAHead) {
   }
 }
 
+TEST_F(Analyze, AttentionIsSharedOutBetweenHeldAndEvicted) {
+  const Outcome o = analyze("attention", "--json --policy random --policy vase-attnv --kv-budget 16 --kv-budget 24 --kv-buffer 8");
+  ASSERT_EQ(o.code, 0) << o.err;
+  const json rows = json::parse(o.out)["rows"];
+  ASSERT_EQ(rows.size(), 4u);
+  for (const json& row : rows) {
+    EXPECT_GT(row["tokens"], 0.2);
+    EXPECT_LT(row["tokens"], 1);
+    EXPECT_GT(row["attention"], 0);
+    EXPECT_LE(row["attention"].get<double>(), row["best"].get<double>() + 1e-6);
+    EXPECT_LE(row["best"].get<double>(), 1 + 1e-6);
+    EXPECT_EQ(row["layers"].size(), 2u);
+  }
+  EXPECT_LT(rows[0]["tokens"], rows[1]["tokens"]);  // the larger budget
+}
+
+TEST_F(Analyze, PagesHoldFigures) {
+  const std::string page = test::temporary_path(".html");
+  for (const char* command : {"values", "quant", "attention --kv-budget 16 --kv-buffer 8"}) {
+    const Outcome o = analyze(command, "--page " + page);
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_NE(o.out.find("| layer |"), std::string::npos) << o.out;
+    EXPECT_NE(contents(page).find("<svg"), std::string::npos) << command;
+    std::remove(page.c_str());
+  }
+  const Outcome refused = analyze("values", "--page " + text_);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--page"), std::string::npos) << refused.err;
+}
+
+TEST_F(Analyze, AttentionNeedsSomethingEvicted) {
+  const Outcome full = analyze("attention", "--policy full"), roomy = analyze("attention", "--kv-budget 128");
+  EXPECT_EQ(full.code, 2);
+  EXPECT_NE(full.err.find("keeps every token"), std::string::npos) << full.err;
+  EXPECT_EQ(roomy.code, 2);
+  EXPECT_NE(roomy.err.find("nothing was evicted"), std::string::npos) << roomy.err;
+}
+
 TEST_F(Analyze, RefusesWhatItCannotMeasure) {
   const Outcome narrow = analyze("quant", "", 16);
   EXPECT_EQ(narrow.code, 1);

@@ -88,9 +88,8 @@ TEST_P(EngineFamilies, ForcingInChunksEqualsOneByOne) {
     for (int rows : {1, 4, 50}) {
       Engine engine(model_, Policy::parse(name), cache_, {.threads = 2, .logit_rows = rows});
       std::vector<float> all;
-      const Counters c = engine.force(text, 20, options(1), [&](int64_t, std::span<const float> row) {
-        all.insert(all.end(), row.begin(), row.end());
-      });
+      const auto keep = [&](int64_t, std::span<const float> row) { all.insert(all.end(), row.begin(), row.end()); };
+      const Counters c = engine.force(text, 20, options(1), keep).counters;
       EXPECT_EQ(c.tokens_seen, 200);
       EXPECT_EQ(c.slots_used, 48 + (200 - 48) % 16);
       EXPECT_EQ(c.evicted, 200 - c.slots_used);

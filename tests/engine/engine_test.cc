@@ -327,7 +327,7 @@ TEST_F(EngineTest, ForcingChecksItsPrompt) {
   Engine engine(plain(), Policy::parse("vase-attnv"), cache, {.threads = 1, .logit_rows = 16});
   const auto nothing = [](int64_t, std::span<const float>) {};
   const auto text = test::tiny_text(300);
-  EXPECT_EQ(engine.force(text, 40, {}, nothing).tokens_seen, 300);
+  EXPECT_EQ(engine.force(text, 40, {}, nothing).counters.tokens_seen, 300);
   expect_usage([&] { engine.force(text, 41, {}, nothing); }, "0 to 40");
   expect_usage([&] { engine.force(text, -1, {}, nothing); }, "0 to 40");
   expect_usage([&] { engine.force({}, 0, {}, nothing); }, "empty");

@@ -122,13 +122,13 @@ TEST(Share, EngineStepsEndAtEvictions) {
       EXPECT_EQ(test::tokens_of(*session), want) << "chunk " << chunk;
       EXPECT_EQ(test::kept_of(*session), want_kept) << "chunk " << chunk;
     }
-    Engine engine(model, policy, cache, {.threads = 2, .logit_rows = 50});
+    Engine engine(model, policy, cache, {.threads = 2, .logit_rows = 50, .log_evictions = true});
     int rows = 0;
-    const Counters counters = engine.force(test::tiny_text(150), 20, test::options(1), [&](int64_t position, auto) {
-      EXPECT_EQ(position, rows++);
-    });
+    const auto count = [&](int64_t position, auto) { EXPECT_EQ(position, rows++); };
+    const Forced forced = engine.force(test::tiny_text(150), 20, test::options(1), count);
     EXPECT_EQ(rows, 150);
-    EXPECT_EQ(counters.evictions, 1 + (150 - 55) / 7);
+    EXPECT_EQ(forced.counters.evictions, 1 + (150 - 55) / 7);
+    EXPECT_EQ(forced.evictions.size(), static_cast<size_t>(forced.counters.evictions) * 2 * 3);
   }
 }
 

@@ -90,6 +90,28 @@ TEST(Retention, RecordsAreGroupedAndTheBufferIsLeftOut) {
   EXPECT_DOUBLE_EQ(mean.union_share, 0.625);
 }
 
+TEST(Retention, LayersAndPeriodsAreMeans) {
+  std::vector<RetentionRow> rows;
+  for (int64_t eviction = 0; eviction < 25; ++eviction) {
+    for (int layer = 0; layer < 2; ++layer) {
+      rows.push_back({.eviction = eviction, .layer = layer, .seen = 100 + eviction, .retention = {}});
+      rows.back().retention.union_share = static_cast<double>(eviction) + 100 * layer;
+    }
+  }
+  const std::vector<LayerRetention> layers = layers_of(rows);
+  ASSERT_EQ(layers.size(), 2u);
+  EXPECT_EQ(layers[1].layer, 1);
+  EXPECT_DOUBLE_EQ(layers[1].mean.union_share, 112);
+  const std::vector<RetentionPeriod> periods = periods_of(rows);
+  ASSERT_EQ(periods.size(), 10u);
+  EXPECT_EQ(periods[0].first, 0);
+  EXPECT_EQ(periods[0].last, 1);
+  EXPECT_EQ(periods[9].last, 24);
+  EXPECT_EQ(periods[9].seen, 124);
+  EXPECT_DOUBLE_EQ(periods[0].mean.union_share, 50.5);
+  EXPECT_EQ(periods_of(std::span(rows).first(6)).size(), 3u);
+}
+
 TEST(Retention, IncompleteAndContradictoryRecords) {
   EXPECT_THROW(retention_of(std::vector{record(0, 0, 0, {0, 1}), record(0, 0, 0, {0, 1})}), Error);
   EXPECT_THROW(retention_of(std::vector{record(0, 0, 0, {0, 1}), record(0, 0, 1, {0, 1}), record(0, 1, 1, {0, 1})}),

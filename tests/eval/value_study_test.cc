@@ -82,5 +82,23 @@ TEST(ValueStudy, EqualRangesHaveNoCorrelation) {
   EXPECT_EQ(study.ranges(0, 3, 8).skewness, 0);
 }
 
+// Medians are 2 in layer 0 and 1 in layer 1.
+TEST(ValueStudy, PlacesByHand) {
+  ValueStudy study(3, {});
+  study.add(0, text_of(0, {{2, 2, 2, 6}, {2, 2, 2, 2}}));
+  study.add(1, text_of(0, {{1, 1, 1, 1}, {1, 3, 1, 1}}));
+  study.add(2, text_of(0, {{0, 0, 0, 9}, {0, 0, 0, 0}}));  // no median to divide by
+  const std::vector<PlaceRange> places = study.places(2);
+  ASSERT_EQ(places.size(), 2u);
+  EXPECT_EQ(places[0].first, 0);
+  EXPECT_EQ(places[1].first, 2);
+  EXPECT_DOUBLE_EQ(places[0].mean, 1.25);  // seven times 1, and 3
+  EXPECT_DOUBLE_EQ(places[0].largest, 3);
+  EXPECT_DOUBLE_EQ(places[1].mean, 1.25);
+  EXPECT_DOUBLE_EQ(places[1].largest, 3);
+  EXPECT_EQ(study.places(64).size(), 4u);
+  EXPECT_TRUE(ValueStudy(1, {}).places(64).empty());
+}
+
 }  // namespace
 }  // namespace vase::eval

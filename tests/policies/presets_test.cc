@@ -62,6 +62,8 @@ class PresetHead {
 
 const std::map<std::string, Kept>& kept_by_hand() {
   static const std::map<std::string, Kept> kKept = {
+      // Sinks, 6 and 4; unsmoothed 5, 60, 0, 0, 0, 60 and a floor of 2.1: times .18, .21, .29, 17, 1.4, .13.
+      {"vase", {0, 1, 2, 3, 4, 5, 6, 11}},
       // Sinks, 2 value slots (6 and 4), and the first two of the race among 5, 7, 8 ... 11: 8 and 5.
       {"vase-attnv", {0, 1, 2, 3, 4, 5, 6, 8}},
       // The floor of 1.6 / 16 changes the times to .089, .89, .044, 1.4, .18, .37.
