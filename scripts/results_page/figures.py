@@ -6,6 +6,7 @@ FIGURES = (
     Figure("authors", ("gsm8k-64-*",), "Right answers of each policy here and by the authors' code, 64 problems of GSM8K", tables.authors_table),
     Figure("peer", ("gsm8k-100-greedy", "gsm8k-100-llama"), "", tables.peer_table),
     Figure("gsm8k", ("gsm8k-100",), "Right answers less those of the full cache, 100 problems of GSM8K", tables.accuracy_table),
+    Figure("answers-m96", ("answers-m96-vase", "answers-m96-f16"), "", tables.accuracy_table),
     Figure("math500", ("math500-50",), "Right answers less those of the full cache, 50 problems of MATH-500", tables.accuracy_table),
     Figure("kl-coder-1.5b", ("kl-coder-1.5b",), "KL divergence against budget, Qwen2.5-Coder-1.5B", tables.kl_table),
     Figure("kl-coder-0.5b", ("kl-coder-0.5b",), "KL divergence against budget, Qwen2.5-Coder-0.5B", tables.kl_table),
