@@ -1,5 +1,10 @@
 // `vase analyze attention`: how much of the full cache's attention falls on the tokens that policies hold.
+#include <atomic>
+#include <future>
+#include <set>
+
 #include "analysis_output.h"
+#include "base/machine.h"
 #include "commands.h"
 #include "eval/held_attention.h"
 #include "eval/kl.h"
@@ -7,6 +12,7 @@
 #include "flags.h"
 #include "interrupt.h"
 #include "json_output.h"
+#include "policies/words.h"
 #include "progress.h"
 #include "require_memory.h"
 #include "text_flags.h"
@@ -36,7 +42,7 @@ void add_flags(CLI::App& app, AttentionFlags& o) {
   add_path(app, "--model", o.model, "GGUF file");
   app.get_option("--model")->required();
   o.texts.add(app);
-  add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase-attnv)");
+  add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase)");
   add_budgets(app, o.budgets);
   o.cache.add_slots(app);
   o.cache.add_timing(app);
@@ -54,9 +60,14 @@ struct Cell {
 
 std::vector<Cell> cells_of(const AttentionFlags& o) {
   std::vector<Cell> cells;
+  std::set<std::pair<std::string, int>> taken;
   for (const std::string& name : o.policies) {
     const Policy policy = o.cache.parse_evicting(name);
     for (const int budget : o.budgets) {
+      if (!taken.emplace(policy.text(), budget).second) {
+        throw Error(ErrorCode::kUsage, "--policy " + vase::quoted(name) + " with --kv-budget " +
+                                           std::to_string(budget) + " is given twice");
+      }
       CacheOptions cache = o.cache.options;
       cache.budget = budget;
       policy.validate(budget, cache.buffer);
@@ -119,6 +130,11 @@ class AttentionRun {
         shape.layers * TextAttention::bytes_for(shape.query_heads, shape.kv_heads, shape.head_dim, tokens);
     require_memory(rows, text.name + ": queries and keys of " + std::to_string(tokens) + " tokens",
                    "Give fewer --tokens");
+    for (const Cell& cell : cells_) {  // what fails with one budget fails before the first
+      const CacheOptions cache = eval::cache_for(cell.policy, cell.cache, text);
+      require_memory(plan_memory(shape, cell.policy, cache, eval::engine_for(o_.run)).bytes(),
+                     cell.name.policy + " at " + std::to_string(cell.name.budget), "Give a smaller --kv-budget");
+    }
   }
 
   void add(const eval::Text& text, Progress& progress) {
@@ -129,8 +145,20 @@ class AttentionRun {
       evictions_ += evictions.back().size();
     }
     progress.next(text.name + ": attention of the full cache");
-    std::vector<TextAttention> layers = captured(text);
-    for (int layer = 0; layer < study_.layers(); ++layer) study_.add(layer, layers[layer], evictions);
+    look_up(captured(text), evictions);
+  }
+
+  // Every layer has sums of its own, so threads need not know of each other.
+  void look_up(const std::vector<TextAttention>& layers, const std::vector<std::vector<EvictionRecord>>& evictions) {
+    std::atomic<int> next = 0;
+    const auto work = [&] {
+      for (int layer; (layer = next++) < study_.layers();) study_.add(layer, layers[layer], evictions);
+    };
+    const int threads = o_.run.threads > 0 ? o_.run.threads : physical_cores();
+    std::vector<std::future<void>> others;
+    for (int i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, work));
+    work();
+    for (auto& other : others) other.get();
   }
 
   std::vector<EvictionRecord> evictions_of(const Cell& cell, const eval::Text& text) const {
@@ -167,7 +195,8 @@ int analyze_attention_command(const Arguments& arguments) {
   if (!parse(app, arguments)) return kExitOk;
   if (o.policies.empty()) o.policies = {o.cache.policy};
   if (o.budgets.empty()) o.budgets = {128};
-  o.cache.check_auto(false);
+  if (o.cache.options.auto_types)
+    throw Error(ErrorCode::kUsage, "--kv-type auto is about megabytes, and here are budgets; name a type, such as q8_0");
   std::vector<Cell> cells = cells_of(o);
   o.texts.refuse_twice();
   watch_interrupts();

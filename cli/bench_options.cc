@@ -67,7 +67,7 @@ void add_grid(CLI::App& app, BenchFlags& o) {
            "tokens kept per layer and KV head after an eviction (1024)");
   app.get_option("--kv-budget-mb")->excludes("--kv-budget");
   add_repeatable(app, "--kv-type", o.kv_types, "f32, f16, bf16, q8_0 or q4_0 for both, or K,V; repeatable (f16)");
-  add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase-attnv)");
+  add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase)");
   o.command.preset.add(app);
   add_choice<Layouts>(app, "--products", o.layouts,
                       {{"own", {model::WeightLayout::kOwn}},
@@ -132,9 +132,7 @@ std::vector<bench::NamedPolicy> parse_policies(const BenchFlags& o, const CLI::A
   std::vector<bench::NamedPolicy> policies;
   bool evicts = false, reads = false;
   for (const std::string& text : o.policies.empty() ? std::vector{o.cache.policy} : o.policies) {
-    CacheFlags flags = o.cache;
-    flags.policy = text;
-    const Policy policy = flags.parse_policy();
+    const Policy policy = o.cache.parse_policy(text);
     evicts |= policy.evicts();
     reads |= policy.reads();
     policies.push_back({text, policy.text()});

@@ -41,13 +41,13 @@ void add_flags(CLI::App& app, KlFlags& o) {
   add_path(app, "--model", o.model, "GGUF file");
   app.get_option("--model")->required();
   o.texts.add(app);
-  add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase-attnv)");
+  add_repeatable(app, "--policy", o.policies, "what to keep; repeatable (vase)");
   add_budgets(app, o.budgets);
   add_megabytes(app, o.megabytes);
   o.cache.add_slots(app);
   o.cache.add_timing(app);
   o.preset.add(app);
-  add_integer(app, "--seeds", o.seeds, 1, 1000, "eviction seeds for every policy (1)");
+  add_integer(app, "--seeds", o.seeds, 1, 1000, "eviction seeds for every policy that draws (1)");
   add_integer(app, "--evict-seed", o.first_seed, 0, 1 << 30, "the first of them (0)");
   add_integer(app, "--chunk", o.kl.chunk, 1, 4096,
               "tokens fed at a time (64); changes the time and nothing else");
@@ -65,7 +65,7 @@ struct Grid {
 void add_row(Grid& grid, const KlFlags& o, eval::KlRow row, const Policy& policy, const CacheOptions& cache) {
   policy.validate(cache.budget, cache.buffer);
   grid.cells.emplace_back();
-  for (int seed = 0; seed < o.seeds; ++seed) {
+  for (int seed = 0; seed < eval::seeds_of(policy, o.seeds); ++seed) {
     grid.cells.back().push_back({policy, row.name, cache, static_cast<uint64_t>(o.first_seed + seed)});
   }
   grid.rows.push_back(std::move(row));
@@ -76,9 +76,7 @@ std::vector<std::pair<std::string, Policy>> parse_policies(const KlFlags& o) {
   std::vector<std::pair<std::string, Policy>> policies;
   if (o.preset.given()) return {{o.preset.preset().name, o.cache.parse_policy()}};
   for (const std::string& text : o.policies) {
-    CacheFlags flags = o.cache;
-    flags.policy = text;
-    policies.emplace_back(text, flags.parse_policy());
+    policies.emplace_back(text, o.cache.parse_policy(text));
     const Policy& policy = policies.back().second;
     if (!policy.evicts() && !policy.reads()) {
       throw Error(ErrorCode::kUsage, "--policy full is what every policy is compared with; leave it out");
@@ -126,7 +124,8 @@ class KlRun {
 
   // False when it was interrupted.
   bool run() {
-    const size_t per_text = 2 + grid_.rows.size() * static_cast<size_t>(o_.seeds);
+    size_t per_text = 2;
+    for (const auto& row : grid_.cells) per_text += row.size();
     Progress progress(texts_.size() * per_text);
     for (const eval::Text& text : texts_) {
       if (!run_text(text, progress)) return false;
@@ -225,6 +224,7 @@ int kl_command(const Arguments& arguments) {
   if (!parse(app, arguments)) return kExitOk;
   if (o.policies.empty()) o.policies = {o.cache.policy};
   o.preset.read(app, o.cache);
+  if (!o.megabytes.empty()) o.cache.let_megabytes_choose();
   o.cache.check_auto(!o.megabytes.empty());
   if (o.preset.given()) o.budgets = {o.cache.options.budget};
   if (o.budgets.empty() && o.megabytes.empty()) o.budgets = {128};

@@ -63,7 +63,7 @@ void add_sampling(CLI::App& app, RunFlags& f) {
               "most tokens to generate per text (4096)");
   add_repeatable(app, "--stop", session.stops, "end at this text, which is not shown; repeatable");
   add_seed(app, "--seed", f.seed, "of the texts; each has its own, derived from it (0)");
-  add_integer(app, "--seeds", f.o.plan.seeds, 1, 1000, "eviction seeds: every text once with each (1)");
+  add_integer(app, "--seeds", f.o.plan.seeds, 1, 1000, "eviction seeds: texts once with each where something is drawn (1)");
   add_seed(app, "--evict-seed", f.evict_seed, "the first of them (0)");
 }
 
@@ -71,7 +71,7 @@ void add_engine(CLI::App& app, RunFlags& f) {
   EngineOptions& engine = f.o.generation.engine;
   engine.sequences = 4;
   add_repeatable(app, "--policy", f.policies,
-                 "what to keep; repeatable: a table with `full` compares the others with it (vase-attnv)");
+                 "what to keep; repeatable: a table with `full` compares the others with it (vase)");
   add_budgets(app, f.budgets);
   add_megabytes(app, f.megabytes);
   f.cache.add_slots(app);
@@ -170,9 +170,7 @@ std::string name_of(const std::string& text, const Policy& policy, const CacheFl
 void set_bought_cells(RunFlags& f) {
   std::set<std::pair<std::string, double>> taken;
   for (const std::string& text : f.policies) {
-    CacheFlags flags = f.cache;
-    flags.policy = text;
-    const Policy policy = flags.parse_policy();
+    const Policy policy = f.cache.parse_policy(text);
     if (policy.reads()) {
       fail("--kv-budget-mb buys tokens that are kept, and " + vase::quoted(text) +
            " keeps every one; give it --kv-budget");
@@ -205,9 +203,7 @@ void set_cells(RunFlags& f) {
   if (f.budgets.empty()) f.budgets = {128};
   std::set<std::pair<std::string, int>> taken;
   for (const std::string& text : f.policies) {
-    CacheFlags flags = f.cache;
-    flags.policy = text;
-    const Policy policy = flags.parse_policy();
+    const Policy policy = f.cache.parse_policy(text);
     const bool keeps_all = !policy.evicts() && !policy.reads();
     for (const int budget : keeps_all ? std::vector<int>{0} : f.budgets) {
       if (!keeps_all) policy.validate(budget, f.cache.options.buffer);
@@ -273,6 +269,7 @@ std::optional<EvalRunOptions> EvalRunOptions::parse(const Arguments& arguments) 
   f.o.plan.seed = *f.seed;
   f.o.plan.evict_seed = *f.evict_seed;
   f.o.preset.read(app, f.cache);
+  if (!f.megabytes.empty()) f.cache.let_megabytes_choose();
   f.cache.check_auto(!f.megabytes.empty());
   f.o.generation.cache = f.cache.options;
   set_cells(f);

@@ -261,14 +261,18 @@ void CacheFlags::add_slots(CLI::App& app) {
                    "layers evict at different steps, so that none stalls, or all in the same step (on)");
   add_call(
       app, "--kv-type",
-      [this](const std::string& text) { parse_kv_type(text, options); },
-      "rows of keys and values: f32, f16, bf16, q8_0 or q4_0 for both, or K,V; auto: what --kv-budget-mb buys (f16)");
+      [this](const std::string& text) {
+        parse_kv_type(text, options);
+        types_given = true;
+      },
+      "rows of keys and values: f32, f16, bf16, q8_0 or q4_0 for both, or K,V; auto: what --kv-budget-mb buys "
+      "(auto with it, else f16)");
   add_repeatable(app, "--protect", protect, "add a protect rule, e.g. prompt; repeatable");
 }
 
 void CacheFlags::add_policy(CLI::App& app) {
   add_text(app, "--policy", policy,
-           "what to keep: a preset or protect=... score=... select=... (vase-attnv)");
+           "what to keep: a preset or protect=... score=... select=... (vase)");
 }
 
 void CacheFlags::add_timing(CLI::App& app) {
@@ -288,8 +292,8 @@ void CacheFlags::check_auto(bool megabytes) const {
   fail("--kv-type auto chooses what megabytes buy and needs --kv-budget-mb; give it, or name the type, such as q8_0");
 }
 
-Policy CacheFlags::parse_policy() const {
-  std::string text = policy;
+Policy CacheFlags::parse_policy(const std::string& name) const {
+  std::string text = name;
   for (const std::string& rules : protect) {
     if (rules.empty() || rules.find_first_of(" \t\r\n") != std::string::npos) {
       fail("--protect is " + vase::quoted(rules) +
@@ -301,11 +305,9 @@ Policy CacheFlags::parse_policy() const {
 }
 
 Policy CacheFlags::parse_evicting(const std::string& name) const {
-  CacheFlags flags = *this;
-  flags.policy = name;
-  Policy parsed = flags.parse_policy();
+  Policy parsed = parse_policy(name);
   if (!parsed.evicts())
-    fail("--policy " + vase::quoted(name) + " keeps every token, so no size shapes it; leave it out");
+    fail("--policy " + vase::quoted(name) + " never evicts, so there is nothing to compare; leave it out");
   return parsed;
 }
 

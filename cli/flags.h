@@ -82,7 +82,8 @@ void add_choice(CLI::App& app, const std::string& flag, T& value,
 // The flags that decide what a cache holds and costs.
 struct CacheFlags {
   CacheOptions options;
-  std::string policy = "vase-attnv";
+  std::string policy = "vase";
+  bool types_given = false;          // --kv-type was
   std::vector<std::string> protect;  // rules added to the policy's own, or in place of those of the same name
 
   // What memory costs and holds; the policy; when evictions happen.
@@ -91,9 +92,12 @@ struct CacheFlags {
   void add_policy(CLI::App& app);
   void add_timing(CLI::App& app);
 
-  Policy parse_policy() const;
-  // Another policy with these flags, which must evict. Throws Error(kUsage).
+  Policy parse_policy() const { return parse_policy(policy); }
+  Policy parse_policy(const std::string& name) const;  // another one with these flags
+  // The same; throws Error(kUsage) when it does not evict.
   Policy parse_evicting(const std::string& name) const;
+  // Megabytes decide on the types of rows as well, unless --kv-type was given.
+  void let_megabytes_choose() { options.auto_types |= !types_given; }
   // Throws Error(kUsage) when types are left to megabytes that are not given.
   void check_auto(bool megabytes) const;
   // Throws Error(kUsage) when a flag is given that has no effect without evictions; a policy that reads has a budget.

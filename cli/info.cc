@@ -19,7 +19,7 @@ struct Row {
   bool requested = false;
 };
 
-// requested: whether the flags name a budget, which gets a row of its own.
+// requested: whether the flags name a budget, which gets a row of its own. Types that megabytes chose are its alone.
 std::vector<Row> plan_rows(const ModelShape& shape, const Policy& policy, const CacheOptions& options,
                            bool requested) {
   std::vector<Row> rows;
@@ -29,8 +29,6 @@ std::vector<Row> plan_rows(const ModelShape& shape, const Policy& policy, const 
   if (requested && !policy.reads()) {
     const MemoryPlan plan = plan_memory(shape, policy, options, {});
     rows.push_back({std::to_string(plan.budget), plan, true});
-    cache.key_type = plan.key_type;
-    cache.value_type = plan.value_type;
   }
   for (const int budget : kBudgets) {
     const bool there = requested && rows.front().plan.budget == budget;
@@ -44,6 +42,12 @@ std::vector<Row> plan_rows(const ModelShape& shape, const Policy& policy, const 
   return rows;
 }
 
+// What the lines above the table are about: the budget that was asked for.
+const MemoryPlan& described(const std::vector<Row>& rows) {
+  const auto requested = std::ranges::find(rows, true, &Row::requested);
+  return requested == rows.end() ? rows.front().plan : requested->plan;
+}
+
 std::string table(const ModelShape& s, const std::vector<Row>& rows) {
   std::string text =
       formatted("%s (%s)\n", s.name.empty() ? "unnamed" : s.name.c_str(), s.architecture.c_str());
@@ -53,15 +57,16 @@ std::string table(const ModelShape& s, const std::vector<Row>& rows) {
   text += formatted("  embedding        %d\n  vocabulary       %d\n  trained context  %d tokens\n",
                     s.embedding, s.vocabulary, s.trained_context);
   text += formatted("  file             %.1f MiB\n", mib(s.file_bytes));
-  const MemoryPlan& p = rows.front().plan;
+  const MemoryPlan& p = described(rows);
   text += formatted("  rows             %s\n", row_types_name(p.key_type, p.value_type).c_str());
   text += formatted("  KV per token     %llu B (%d layers x %d KV heads x (%d K + %d V + %d meta) B)\n\n",
                     static_cast<unsigned long long>(p.bytes_per_slot()), p.layers, p.kv_heads, p.key_row,
                     p.value_row, p.metadata);
-  text += formatted("  %-10s %10s %10s\n", "budget", "slots", "MiB");
+  text += formatted("  %-10s %10s %10s  %s\n", "budget", "slots", "MiB", "rows");
   for (const Row& row : rows) {
-    text += formatted("  %-10s %10d %10.1f%s\n", row.budget.c_str(), row.plan.capacity, mib(row.plan.bytes()),
-                      row.requested ? "  requested" : "");
+    text += formatted("  %-10s %10d %10.1f  %s%s\n", row.budget.c_str(), row.plan.capacity, mib(row.plan.bytes()),
+                      row_types_name(row.plan.key_type, row.plan.value_type).c_str(),
+                      row.requested ? ", requested" : "");
   }
   return text;
 }
@@ -83,7 +88,7 @@ nlohmann::json info_json(const ModelShape& s, const std::vector<Row>& rows) {
           {"trained_context", s.trained_context},
           {"file_bytes", s.file_bytes},
           {"fingerprint", s.fingerprint},
-          {"kv_bytes_per_token", rows.front().plan.bytes_per_slot()},
+          {"kv_bytes_per_token", described(rows).bytes_per_slot()},
           {"budgets", budgets},
           {"build", build_id()}};
 }
@@ -102,7 +107,10 @@ int info_command(const Arguments& arguments) {
   if (!parse(app, arguments)) return kExitOk;
   const Policy policy = cache.parse_policy();
   if (!policy.evicts()) cache.refuse_idle(app, policy.reads());
+  if (policy.evicts() && cache.options.budget_mib > 0) cache.let_megabytes_choose();
   cache.check_auto(cache.options.budget_mib > 0);
+  // As long as `vase run` answers unless told otherwise.
+  if (app.count("--ctx") == 0) cache.options.expected_tokens = SessionOptions().max_tokens;
   const bool requested = app.count("--kv-budget") + app.count("--kv-budget-mb") > 0;
 
   const ModelShape shape = read_model_shape(model);

@@ -45,9 +45,10 @@ int64_t first_difference(const MemoryPlan& plan) {
 
 BytesRun::BytesRun(const TuneOptions& options, std::shared_ptr<const Model> model)
     : o_(options), model_(std::move(model)), texts_(o_.texts.read(*model_)) {
-  for (const std::string& name : o_.policies) o_.cache.parse_evicting(name);
-  for (const std::string& kv_type : types_of(o_, model_->shape())) {
-    for (const std::string& name : o_.policies) buy(kv_type, name);
+  const std::vector<std::string> kv_types = types_of(o_, model_->shape());
+  for (const std::string& text : o_.policies) {
+    const auto [name, own] = split_types(text);
+    for (const std::string& kv_type : own ? std::vector{*own} : kv_types) buy(kv_type, name);
   }
   if (candidates_.empty()) fail("nothing to compare: " + not_measured_.front().why);
   set_first_position();
@@ -101,7 +102,9 @@ void BytesRun::check_memory() const {
 }
 
 bool BytesRun::run() {
-  Progress progress(texts_.size() * (2 + candidates_.size() * static_cast<size_t>(o_.seeds)));
+  size_t per_text = 2;
+  for (const Candidate& c : candidates_) per_text += static_cast<size_t>(eval::seeds_of(c.policy, o_.seeds));
+  Progress progress(texts_.size() * per_text);
   return std::ranges::all_of(texts_, [&](const eval::Text& text) { return measure(text, progress); });
 }
 
@@ -115,7 +118,7 @@ bool BytesRun::measure(const eval::Text& text, Progress& progress) {
   eval::add_noise_floors(floors, full, o_.kl);
   for (size_t i = 0; i < candidates_.size(); ++i) {
     const Candidate& c = candidates_[i];
-    for (int seed = 0; seed < o_.seeds; ++seed) {
+    for (int seed = 0; seed < eval::seeds_of(c.policy, o_.seeds); ++seed) {
       if (interrupted()) return false;
       progress.next(formatted("%s: %s, %s at %d", text.name.c_str(), rows[i].kv_type.c_str(), c.name.c_str(),
                               rows[i].budget));

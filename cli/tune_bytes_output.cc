@@ -44,7 +44,9 @@ json summary(const TuneOptions& o, const BytesRun& run, const std::vector<eval::
   json measured = json::array(), missing = json::array(), floors = json::array();
   for (const eval::RankedRow& one : ranked) {
     measured.push_back(eval::ranked_json(one));
-    measured.back()["memory"] = memory_json(candidate_of(run, one).bought.plan);
+    const Candidate& c = candidate_of(run, one);
+    measured.back()["memory"] = memory_json(c.bought.plan);
+    measured.back()["seeds"] = eval::seeds_of(c.policy, o.seeds);
   }
   for (const NotMeasured& one : run.not_measured())
     missing.push_back({{"policy", one.name}, {"kv_type", one.kv_type}, {"why", one.why}});
@@ -74,7 +76,7 @@ eval::Preset preset_of(const TuneOptions& o, const BytesRun& run, const eval::Ra
                        .kl_error = s.texts < 2 ? std::nullopt : std::optional(s.kl_error),
                        .noise_floor = eval::noise_floor(run.floors()),
                        .texts = s.texts,
-                       .seeds = o.seeds,
+                       .seeds = eval::seeds_of(c.policy, o.seeds),
                        .positions = s.positions,
                        .budget_mib = o.budget_mib,
                        .bytes = c.bought.plan.bytes(),

@@ -44,12 +44,13 @@ void add_flags(CLI::App& app, TuneOptions& o) {
   app.get_option("--model")->required();
   o.texts.add(app);
   add_repeatable(app, "--policy", o.policies,
-                 "what to keep; repeatable (vase-attnv; with --kv-budget-mb several good candidates)");
+                 "what to keep; repeatable (vase; with --kv-budget-mb several good candidates, and `vase @q4_0` is "
+                 "tried with rows of that type alone)");
   o.cache.add_slots(app);
   o.cache.add_timing(app);
   add_comparison(app, o);
   add_search(app, o);
-  add_integer(app, "--seeds", o.seeds, 1, 1000, "eviction seeds for every budget (1)");
+  add_integer(app, "--seeds", o.seeds, 1, 1000, "eviction seeds for every policy that draws (1)");
   add_integer(app, "--evict-seed", o.first_seed, 0, 1 << 30, "the first of them (0)");
   add_integer(app, "--chunk", o.kl.chunk, 1, 4096,
               "tokens fed at a time (64); changes the time and nothing else");
@@ -68,6 +69,10 @@ void check_mode(const CLI::App& app, const TuneOptions& o) {
     if (!compares && app.count(flag) > 0)
       fail(std::string(flag) + " needs --kv-budget-mb: a preset is the best cache in given megabytes");
   }
+  for (const std::string& policy : o.policies) {
+    if (!compares && split_types(policy).second)
+      fail("--policy " + vase::quoted(policy) + ": types behind @ need --kv-budget-mb; give --kv-type");
+  }
   if (o.overwrite && o.preset_out.empty()) fail("--overwrite belongs to --preset-out, which is not given");
   if (!compares && o.kv_types.size() > 1)
     fail("several --kv-type are compared with --kv-budget-mb; give it, or one type");
@@ -75,7 +80,11 @@ void check_mode(const CLI::App& app, const TuneOptions& o) {
 
 // Every type by itself, so that a wrong one is named before anything is loaded.
 void check_types(TuneOptions& o) {
-  for (const std::string& text : o.kv_types) {
+  std::vector<std::string> all = o.kv_types;
+  for (const std::string& policy : o.policies) {
+    if (const auto own = split_types(policy).second) all.push_back(*own);
+  }
+  for (const std::string& text : all) {
     parse_kv_type(text, o.cache.options);
     if (o.cache.options.auto_types)
       fail(
@@ -89,6 +98,12 @@ void refuse_same_files(const TuneOptions& o) {
 }
 
 }  // namespace
+
+std::pair<std::string, std::optional<std::string>> split_types(const std::string& policy) {
+  const size_t at = policy.rfind(" @");
+  if (at == std::string::npos) return {policy, std::nullopt};
+  return {policy.substr(0, at), policy.substr(at + 2)};
+}
 
 std::optional<TuneOptions> TuneOptions::parse(const Arguments& arguments) {
   TuneOptions o;

@@ -29,4 +29,7 @@ struct TuneOptions {
   static std::optional<TuneOptions> parse(const Arguments& arguments);
 };
 
+// "vase @q4_0": the policy, and the types of rows that it alone is tried with, if it has its own.
+std::pair<std::string, std::optional<std::string>> split_types(const std::string& policy);
+
 }  // namespace vase::cli

@@ -37,9 +37,7 @@ eval::BudgetRange range_for(const TuneOptions& o, const Policy& policy, const st
 std::vector<Tuned> make_all(const TuneOptions& o, const ModelShape& shape, int longest) {
   std::vector<Tuned> all;
   for (const std::string& name : o.policies) {
-    CacheFlags flags = o.cache;
-    flags.policy = name;
-    const Policy policy = flags.parse_policy();
+    const Policy policy = o.cache.parse_policy(name);
     if (!policy.evicts() && !policy.reads())
       throw Error(ErrorCode::kUsage, "--policy full has no budget; leave it out");
     all.push_back({name, policy, range_for(o, policy, name, shape, longest), {}, {}});
@@ -123,9 +121,10 @@ std::optional<double> TuneRun::measure(Tuned& tuned, int budget) {
   CacheOptions cache = o_.cache.options;
   cache.budget = budget;
   eval::KlRow row{tuned.name, budget, {}};
-  Progress progress(texts_.size() * static_cast<size_t>(o_.seeds));
+  const int seeds = eval::seeds_of(tuned.policy, o_.seeds);
+  Progress progress(texts_.size() * static_cast<size_t>(seeds));
   for (size_t i = 0; i < texts_.size(); ++i) {
-    for (int seed = 0; seed < o_.seeds; ++seed) {
+    for (int seed = 0; seed < seeds; ++seed) {
       if (interrupted()) return std::nullopt;
       progress.next(tuned.name + " at " + std::to_string(budget) + ": " + texts_[i].name);
       const auto evict_seed = static_cast<uint64_t>(o_.first_seed + seed);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "eval/json_text.h"
 #include "vase/error.h"
 
 namespace vase::eval {
@@ -36,7 +37,8 @@ int32_t whole_number(const json& j, const char* name) {
 }
 
 EvictionRecord parse_line(const std::string& text) {
-  const json j = json::parse(text);
+  const json j = parse_json(text);
+  if (j.is_discarded()) throw Error(ErrorCode::kCorrupt, "this is no JSON");
   const auto number = [&](const char* name) { return whole_number(j.at(name), name); };
   EvictionRecord r{.layer = number("layer"),
                    .kv_head = number("kv_head"),
@@ -76,8 +78,6 @@ std::vector<EvictionRecord> read_eviction_log(const std::string& path) {
       records.push_back(parse_line(line));
     } catch (const Error& e) {
       fail(e.what());
-    } catch (const json::parse_error&) {
-      fail("this is no JSON");
     } catch (const json::exception& e) {
       const std::string what = e.what();  // "[json.exception.out_of_range.403] key 'seen' not found"
       fail(what.substr(std::min(what.size(), what.find("] ") + 2)));

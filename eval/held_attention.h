@@ -36,9 +36,9 @@ class HeldStudy {
  public:
   HeldStudy(int layers, size_t cells);
 
-  // One layer over one text. evictions[cell] are those of this text, of all layers and heads, in any order. Positions
-  // count from the first eviction of any cell on, so that all cells are about the same ones. Throws Error(kCorrupt) for
-  // an eviction that kept a position outside of the text.
+  // One layer over one text; calls for different layers may run at once. evictions[cell] are those of this text, of all
+  // layers and heads, in any order. Positions count from the first eviction of any cell on, so that all cells are about
+  // the same ones. Throws Error(kCorrupt) for an eviction that kept a position outside of the text.
   void add(int layer, const TextAttention& text, std::span<const std::vector<EvictionRecord>> evictions);
 
   int layers() const { return layers_; }

@@ -14,6 +14,9 @@
 
 namespace vase::eval {
 
+// Eviction seeds that a policy is measured with: `seeds`, or 1 where nothing is drawn.
+inline int seeds_of(const Policy& policy, int seeds) { return policy.needs().draws ? seeds : 1; }
+
 // What is compared with the full cache: one row of the table.
 struct KlCell {
   Policy policy;

@@ -13,7 +13,7 @@ int main(int argc, char** argv) try {
 
   vase::CacheOptions cache;
   cache.budget = 256;  // tokens per layer and KV head, however long the text gets
-  vase::Engine engine(model, vase::Policy::parse("vase-attnv"), cache, vase::EngineOptions());
+  vase::Engine engine(model, vase::Policy::parse("vase"), cache, vase::EngineOptions());
   std::cerr << engine.memory().formula() << '\n';
 
   const vase::ChatMessage question{"user", argv[2]};

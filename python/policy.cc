@@ -81,6 +81,7 @@ PolicyNeeds needs_of(const std::string& attention, float temperature, bool over_
           .rows = true,
           .log_weight = log_weight,
           .rope = rope,
+          .draws = true,
           .queries = queries};
 }
 

@@ -12,15 +12,12 @@ constexpr const char* kNote =
     "much of it falls on the tokens that the policy holds at that time. Best possible: on as many tokens, had those "
     "been chosen that this very position attends to most, which no policy can know beforehand.";
 
-Axis percent_axis(const std::string& label) {
-  return linear_axis(100, label);
-}
-
 std::string name_of(const HeldCell& cell) { return cell.policy + " at " + std::to_string(cell.budget); }
 
+// The same hue for a policy in both figures.
 Palette palette_of(std::span<const HeldCell> cells) {
   std::vector<std::string> names;
-  for (const HeldCell& cell : cells) names.push_back(cell.policy);
+  for (const HeldCell& cell : cells) names.insert(names.end(), {cell.policy, name_of(cell)});
   return Palette(names);
 }
 
@@ -65,7 +62,7 @@ void by_growing_x(PlotLine& line) { std::ranges::sort(line.points, {}, &PlotPoin
 
 Figure kept_figure(const HeldStudy& study, std::span<const HeldCell> cells) {
   const Palette palette = palette_of(cells);
-  PlotLine even{"as many as tokens", {1, 1}, {{0, 0, 0, 0}, {100, 100, 100, 100}}}, best{"best possible", {0, 1}, {}};
+  PlotLine even{"as many as tokens", {0, 3}, {{0, 0, 0, 0}, {100, 100, 100, 100}}}, best{"best possible", {0, 1}, {}};
   even.markers = false;
   std::vector<PlotLine> lines;
   for (size_t c = 0; c < cells.size(); ++c) {
@@ -80,8 +77,8 @@ Figure kept_figure(const HeldStudy& study, std::span<const HeldCell> cells) {
   std::ranges::for_each(lines, by_growing_x);
   lines.push_back(std::move(even));
   const LinePlot plot{.title = "Attention against tokens held",
-                      .x = percent_axis("tokens held, % of those seen"),
-                      .y = percent_axis("attention of the full cache on them, %"),
+                      .x = linear_axis(100, "tokens held, % of those seen"),
+                      .y = linear_axis(100, "attention of the full cache on them, %"),
                       .lines = std::move(lines),
                       .floor = {},
                       .marks = {}};
@@ -92,16 +89,18 @@ Figure kept_figure(const HeldStudy& study, std::span<const HeldCell> cells) {
 }
 
 std::optional<Figure> layer_figure(const HeldStudy& study, std::span<const HeldCell> cells) {
+  const Palette palette = palette_of(cells);
   std::vector<LayerLine> lines;
   for (size_t c = 0; c < std::min(cells.size(), kMostLines); ++c) {
-    lines.push_back({name_of(cells[c]), {static_cast<int>(c) % kHues, 0}, [&study, c](int layer) {
+    lines.push_back({name_of(cells[c]), palette.of(name_of(cells[c])), [&study, c](int layer) {
                        return std::optional(100 * (1 - study.layer(c, layer).attention));
                      }});
   }
   const auto plot = layer_plot("Attention lost, by layer", "% of the full cache's attention", study.layers(), lines);
   if (!plot) return std::nullopt;
   return Figure{plot->title, draw(*plot),
-                "attention that falls on evicted tokens, lower is better. Layers with a peak would need a larger budget."};
+                "attention that falls on evicted tokens, lower is better. Layers with a peak would need a larger "
+                "budget. With more rows than there is room for, the first are drawn."};
 }
 
 }  // namespace

@@ -19,7 +19,10 @@ PlotLine points_of(const LayerLine& line, int layers, bool log) {
 }
 
 Axis signed_axis(const std::string& label) {
-  return {.low = -1, .high = 1, .ticks = {{-1, "-1"}, {-0.5, "-0.5"}, {0, "0"}, {0.5, "0.5"}, {1, "1"}}, .label = label};
+  return {.low = -1,
+          .high = 1,
+          .ticks = {{-1, "-1"}, {-0.5, "-0.5"}, {0, "0"}, {0.5, "0.5"}, {1, "1"}},
+          .label = label};
 }
 
 Axis y_axis(const std::vector<PlotLine>& lines, const std::string& label, bool log) {

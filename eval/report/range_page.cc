@@ -9,7 +9,8 @@ constexpr size_t kPlaces = 64;  // parts of the longest text
 
 Table range_table(const ValueStudy& study, double ratio) {
   Table table{.title = "Ranges of values, by layer",
-              .columns = {"layer", "mean", "median", "p99", "largest", "largest / median", "skewness", "outliers", "of"},
+              .columns = {"layer", "mean", "median", "p99", "largest", "largest / median", "skewness", "outliers",
+                          "of"},
               .rows = {},
               .note = "Range: the largest channel less the smallest of a token's value in one KV head. Outliers: more "
                       "than " + number_text("%g", ratio) + " times the layer's median."};
@@ -37,7 +38,8 @@ Table outlier_table(const ValueStudy& study, double ratio, size_t listed, const 
       if (row.range <= ratio * r.median) break;
       const auto [text, token] = name(row);
       table.rows.push_back({std::to_string(layer), text, token, std::to_string(row.kv_head),
-                            std::to_string(row.position), r.median > 0 ? number_text("%.2f", row.range / r.median) : "-"});
+                            std::to_string(row.position),
+                            r.median > 0 ? number_text("%.2f", row.range / r.median) : "-"});
     }
   }
   if (table.rows.empty()) table.note = "No token of these texts.";

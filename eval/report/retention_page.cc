@@ -14,7 +14,8 @@ constexpr const char* kNote =
     "positions. Prompt: share of the prompt kept, by any head and by one head on average.";
 constexpr const char* kHowToRead =
     "union near the share that one head may keep: heads keep the same tokens; far above it: together they remember "
-    "more than one of them has room for. Coverage 1 is evenly spread over the text. Prompt is what one head keeps of it.";
+    "more than one of them has room for. Coverage 1 is evenly spread over the text. Prompt is what one head keeps of "
+    "it.";
 
 struct Measure {
   const char* label;
@@ -89,7 +90,8 @@ std::optional<Figure> time_figure(const std::vector<RetentionPeriod>& periods) {
 Document retention_page(std::span<const RetentionRow> rows, std::string foot) {
   const std::map<int, Retention> layers = by_layer(rows);
   const std::vector<RetentionPeriod> periods = periods_of(rows);
-  Table by_layers = empty_table("By layer, means over evictions", {"layer"});
+  const auto evictions = std::to_string(rows.back().eviction - rows.front().eviction + 1);
+  Table by_layers = empty_table("By layer, means over " + evictions + " evictions", {"layer"});
   for (const auto& [layer, mean] : layers) add_row(by_layers, {std::to_string(layer)}, mean);
   add_row(by_layers, {"all"}, mean_retention(rows));
   Table over_time = empty_table("Over the text, means over layers", {"evictions", "tokens seen"});

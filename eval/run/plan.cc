@@ -5,14 +5,13 @@
 #include <numeric>
 #include <set>
 
+#include "eval/kl.h"
 #include "eval/run/hash.h"
 #include "eval/tasks/records.h"
 #include "vase/error.h"
 
 namespace vase::eval {
 namespace {
-
-int seeds_of(const RunPlan& plan, const Cell& cell) { return cell.policy.evicts() ? plan.seeds : 1; }
 
 Planned planned(const RunPlan& plan, const Cell& cell, const Task& task, const Problem& problem, int run,
                 int sample) {
@@ -70,7 +69,7 @@ Source open_source(const std::string& text, int count, uint64_t seed, int most) 
 std::vector<Planned> items_of(const RunPlan& plan, const Cell& cell) {
   std::vector<Planned> items;
   for (int sample = 0; sample < plan.samples; ++sample) {
-    for (int run = 0; run < seeds_of(plan, cell); ++run) {
+    for (int run = 0; run < seeds_of(cell.policy, plan.seeds); ++run) {
       int turn = 0;
       for (const Source& source : plan.sources) {
         for (const Problem& problem : source.task.problems) {
@@ -86,7 +85,7 @@ std::vector<Planned> items_of(const RunPlan& plan, const Cell& cell) {
 int64_t count_items(const RunPlan& plan) {
   int64_t problems = 0, texts = 0;
   for (const Source& source : plan.sources) problems += static_cast<int64_t>(source.task.problems.size());
-  for (const Cell& cell : plan.cells) texts += int64_t(plan.samples) * seeds_of(plan, cell);
+  for (const Cell& cell : plan.cells) texts += int64_t(plan.samples) * seeds_of(cell.policy, plan.seeds);
   return problems * texts;
 }
 

@@ -38,6 +38,8 @@ struct VASE_API PolicyNeeds {
                              // looked at in any case
   bool log_weight = false;   // a number per slot that is added to its logits, 0 at birth; 4 B per slot
   bool rope = false;         // how keys and queries were rotated; refused where positions are those of the cache
+  bool draws = false;        // random numbers. They are there in any case; who asks for none keeps the same tokens with
+                             // every seed
   int queries = 0;           // the newest queries of the group, rotated: 4 B x head_dim each, per query head
 
   // Adds what another part of the same policy needs. Throws Error(kUsage) when the two need different records of

@@ -4,7 +4,7 @@ from drawing import FAINT, INK, PALETTE, SETTINGS, finished, listed, log_axis, n
 from study_plots import curves
 
 # Drawn in each figure of divergences, when they are there; the tables have all.
-KL_POLICIES = ("vase-attnv", "vase-dkv", "vase-dkv-weighted", "snapkv", "r-kv", "random-sinks")
+KL_POLICIES = ("vase", "vase-attnv", "vase-dkv", "snapkv", "r-kv", "random-sinks")
 BUDGET_COLOURS = PALETTE[:2]
 
 

@@ -13,7 +13,7 @@ GROUP = ("task", "policy", "budget", "run", "sample")
 KL_ITEM = ("text", "positions", "kl_mean", "same_top")
 KL_GROUP = ("policy", "budget", "evict_seed")
 # Of a row of `vase tune`, and of each text of it; of each text that was written for others to read.
-TUNE_ROW = ("policy", "kv_type", "budget", "kv_bytes")
+TUNE_ROW = ("policy", "kv_type", "budget", "kv_bytes", "seeds")
 TUNE_ITEM = ("text", "positions", "kl_mean", "same_top")
 TEXT_ITEM = ("text", "prompt_tokens", "tokens")
 
@@ -93,16 +93,15 @@ def of_kl(run, model, summary, lines, seconds):
 
 
 def of_tune(run, model, parts, seconds):
-    """parts: (text, seeds, object of `vase tune --json`) of every text and call. Positions are those of one seed."""
+    """parts: (text, object of `vase tune --json`) of every text and call. Positions are those of one seed."""
     rows, floors, refused = {}, {}, {}
-    for text, seeds, summary in parts:
+    for text, summary in parts:
         for row in summary["measured"]:
             key = row["policy"], row["kv_type"]
-            entry = rows.setdefault(key, {field: row[field] for field in TUNE_ROW} | {"seeds": seeds, "items": []})
+            entry = rows.setdefault(key, {field: row[field] for field in TUNE_ROW} | {"items": []})
             if any(entry[field] != row[field] for field in TUNE_ROW):
                 raise PageError(f"{run.name}: the megabytes buy other budgets of {' '.join(key)} with other texts; those cannot stand in a row")
-            positions = row["positions"] // seeds
-            entry["items"].append([text, positions, short(row["kl_mean"]), short(row["same_top"])])
+            entry["items"].append([text, row["positions"] // row["seeds"], short(row["kl_mean"]), short(row["same_top"])])
         for floor in summary["noise_floors"]:
             floors.setdefault(floor["policy"], {})[text] = floor["kl_mean"]
         for one in summary["not_measured"]:
@@ -112,11 +111,11 @@ def of_tune(run, model, parts, seconds):
         "command": run.command,
         "date": date_of(seconds),
         "cpu": processor(),
-        "build": parts[0][2]["build"],
+        "build": parts[0][1]["build"],
         "model": model,
-        "megabytes": parts[0][2]["budget_mb"],
+        "megabytes": parts[0][1]["budget_mb"],
         "not_measured": [{"policy": policy, "kv_type": kv_type, "why": why} for (policy, kv_type), why in refused.items()],
-        "rows": [{field: row[field] for field in (*TUNE_ROW, "seeds")} for row in rows.values()],
+        "rows": [{field: row[field] for field in TUNE_ROW} for row in rows.values()],
         "noise_floors": [{"policy": name, "kl_mean": statistics.fmean(texts.values())} for name, texts in floors.items()],
         "fields": TUNE_ITEM,
         "groups": [{"policy": row["policy"], "kv_type": row["kv_type"], "items": row["items"]} for row in rows.values()],

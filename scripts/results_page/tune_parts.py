@@ -1,7 +1,7 @@
 """`vase tune` at given megabytes, one text and one list of rows at a time.
 
 Each text by itself, because the summary of several has no numbers of single texts, and rows of several runs can only be compared
-text by text. Several lists of rows, because not every policy is wanted with every type of rows, nor several seeds where nothing is drawn.
+text by text. Several lists of rows, because not every one is wanted at all megabytes.
 """
 import hashlib
 import json
@@ -62,12 +62,8 @@ def single_texts(folder, path):
     return texts
 
 
-def seeds_of(call):
-    return int(value_of(call, "--seeds")) if "--seeds" in call else 1
-
-
 def measure(place, name, words, rows):
-    """(text, seeds, object of `vase tune --json`) of each text and call, in the order of the texts."""
+    """(text, object of `vase tune --json`) of each text and call, in the order of the texts."""
     shared, calls = calls_of(place.arguments(words), rows)
     path = pathlib.Path(value_of(shared, "--text"))
     folder = place.folder(name)
@@ -79,5 +75,5 @@ def measure(place, name, words, rows):
         title = json.loads(text.read_text()).get("id", text.stem)
         for i, call in enumerate(calls):
             command = [place.program, "tune", *shared, "--text", str(text), *call, "--json"]
-            parts.append((title, seeds_of(call), kept_json(folder / f"part-{number:03}-{i}.json", command)))
+            parts.append((title, kept_json(folder / f"part-{number:03}-{i}.json", command)))
     return parts

@@ -60,6 +60,7 @@ class CScorer final : public Scorer {
               .rows = true,
               .log_weight = scorer.log_weight != 0,
               .rope = scorer.rope != 0,
+              .draws = true,
               .queries = scorer.queries};
     if (!(scorer.temperature > 0) || !std::isfinite(scorer.temperature)) {
       throw Error(ErrorCode::kUsage, "the scorer's temperature must be finite and above 0");

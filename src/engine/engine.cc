@@ -323,8 +323,7 @@ Forced Engine::force(std::span<const int32_t> tokens, int prompt_tokens, const S
     impl_->attention->rethrow_error();
     fed += part.size();
   }
-  const auto evictions = session->evictions();
-  return {session->counters(), {evictions.begin(), evictions.end()}};
+  return {session->counters(), session->take_evictions()};
 }
 
 const MemoryPlan& Engine::memory() const { return impl_->plan.memory; }

@@ -32,6 +32,7 @@ class SessionState final : public Session {
   std::string accept(std::span<const float> logits, const text::Tokenizer& tokenizer, int context);
   // Ends the session; returns the text that was held back.
   std::string end(Finish finish);
+  std::vector<EvictionRecord> take_evictions() { return std::move(evictions_); }
   void add_record(EvictionRecord record) { evictions_.push_back(std::move(record)); }
 
   Sequence sequence;

@@ -22,6 +22,7 @@ void PolicyNeeds::add(const PolicyNeeds& other) {
   rows |= other.rows;
   log_weight |= other.log_weight;
   rope |= other.rope;
+  draws |= other.draws;
   queries = std::max(queries, other.queries);
 }
 

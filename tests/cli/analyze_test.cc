@@ -1,4 +1,4 @@
-// `vase analyze values` and `quant` on a tiny model: what they print, and what they refuse.
+// `vase analyze` on a tiny model: what they print, and what they refuse.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -48,7 +48,7 @@ TEST_F(Analyze, ValuesTableNamesTheOutliers) {
   const Outcome o = analyze("values", "--ratio 1");
   ASSERT_EQ(o.code, 0) << o.err;
   EXPECT_NE(o.out.find("| layer | mean | median |"), std::string::npos);
-  EXPECT_NE(o.out.find("| layer | text | KV head | position | token |"), std::string::npos);
+  EXPECT_NE(o.out.find("| layer | text | token | KV head | position |"), std::string::npos);
 }
 
 TEST_F(Analyze, QuantGivesEveryQuantiserThatDividesAHead) {
@@ -65,7 +65,8 @@ TEST_F(Analyze, QuantGivesEveryQuantiserThatDividesAHead) {
 }
 
 TEST_F(Analyze, AttentionIsSharedOutBetweenHeldAndEvicted) {
-  const Outcome o = analyze("attention", "--json --policy random --policy vase-attnv --kv-budget 16 --kv-budget 24 --kv-buffer 8");
+  const Outcome o = analyze("attention", "--json --policy random --policy vase-attnv --kv-budget 16 --kv-budget 24 "
+                                         "--kv-buffer 8");
   ASSERT_EQ(o.code, 0) << o.err;
   const json rows = json::parse(o.out)["rows"];
   ASSERT_EQ(rows.size(), 4u);
@@ -94,10 +95,33 @@ TEST_F(Analyze, PagesHoldFigures) {
   EXPECT_NE(refused.err.find("--page"), std::string::npos) << refused.err;
 }
 
+TEST_F(Analyze, RetentionReadsALog) {
+  const std::string log = test::temporary_path(".jsonl"), page = test::temporary_path(".html");
+  const test::TinyModel model;
+  ASSERT_EQ(vase("run --model " + model.path() + " --raw --ignore-eos --max-tokens 80 --kv-budget 24 --kv-buffer 8 "
+                 "--policy random --threads 1 --log-evictions " + log + " hello").code, 0);
+  const Outcome o = vase("analyze retention --log " + log + " --page " + page);
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find("| layer | union |"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("| evictions | tokens seen |"), std::string::npos) << o.out;
+  EXPECT_NE(contents(page).find("<svg"), std::string::npos);
+  const json report = json::parse(vase("analyze retention --json --log " + log).out);
+  EXPECT_EQ(report["layers"].size(), 2u);
+  EXPECT_FALSE(report["periods"].empty());
+  const Outcome refused = vase("analyze retention --log " + log + " --page " + log);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--page"), std::string::npos) << refused.err;
+  std::remove(log.c_str());
+  std::remove(page.c_str());
+}
+
 TEST_F(Analyze, AttentionNeedsSomethingEvicted) {
   const Outcome full = analyze("attention", "--policy full"), roomy = analyze("attention", "--kv-budget 128");
   EXPECT_EQ(full.code, 2);
-  EXPECT_NE(full.err.find("keeps every token"), std::string::npos) << full.err;
+  EXPECT_NE(full.err.find("never evicts"), std::string::npos) << full.err;
+  const Outcome twice = analyze("attention", "--policy vase --policy vase");
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_NE(twice.err.find("given twice"), std::string::npos) << twice.err;
   EXPECT_EQ(roomy.code, 2);
   EXPECT_NE(roomy.err.find("nothing was evicted"), std::string::npos) << roomy.err;
 }

@@ -1,6 +1,7 @@
 // Megabytes and preset files as a user meets them: `vase tune --kv-budget-mb`, `--kv-type auto`, `--preset`.
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -76,6 +77,24 @@ TEST_F(CliPreset, TuneSortsWhatTheMegabytesBuy) {
   }
 }
 
+TEST_F(CliPreset, TunePoliciesMayHaveTypesOfTheirOwn) {
+  const Outcome o = tune("--json --seeds 2 --kv-type f16 --policy 'random @q4_0' --policy streaming");
+  ASSERT_EQ(o.code, 0) << o.err;
+  std::map<std::string, json> rows;
+  const json found = json::parse(o.out);
+  for (const json& row : found["measured"]) rows[row["policy"]] = row;
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows["random"]["kv_type"], "q4_0");
+  EXPECT_EQ(rows["streaming"]["kv_type"], "f16");
+  EXPECT_EQ(rows["random"]["seeds"], 2);
+  EXPECT_EQ(rows["streaming"]["seeds"], 1) << "it draws nothing";
+  EXPECT_EQ(rows["random"]["positions"], 2 * rows["streaming"]["positions"].get<int>());
+  expect_usage_error(tune("--policy 'random @q3'"), {"q3"});
+  expect_usage_error(tune("--policy 'random @auto'"), {"--kv-type auto"});
+  expect_usage_error(vase(with_model("tune") + " --text " + text("a") + " --policy 'random @q4_0'"),
+                     {"@", "--kv-budget-mb"});
+}
+
 TEST_F(CliPreset, TuneTriesTypesAndPoliciesByItself) {
   const Outcome o =
       vase(with_model("tune --json --tokens 60 --kv-buffer 8 --kv-budget-mb 0.6") + " --text " + text("a"));
@@ -87,7 +106,7 @@ TEST_F(CliPreset, TuneTriesTypesAndPoliciesByItself) {
     policies.insert(row["policy"]);
   }
   EXPECT_EQ(types, (std::set<std::string>{"f16", "q8_0", "q8_0,q4_0", "q4_0"}));
-  for (const char* policy : {"vase-attnv", "vase-dkv", "vase-attnv-weighted", "vase-dkv-weighted"})
+  for (const char* policy : {"vase", "vase-attnv", "vase-dkv", "vase-attnv-weighted", "vase-dkv-weighted"})
     EXPECT_TRUE(policies.contains(policy)) << policy;
 }
 
@@ -248,6 +267,43 @@ TEST_F(CliPreset, AutoTakesTheMostPreciseThatFits) {
   EXPECT_EQ(types("--kv-budget-mb 0.6 --max-tokens 30"), "f16");
   EXPECT_EQ(types("--kv-budget-mb 0.6 --max-tokens 800"), "q4_0");
   EXPECT_EQ(types("--kv-budget-mb 0.6 --max-tokens 800 --ctx 30"), "f16") << "the text ends there";
+}
+
+TEST_F(CliPreset, MegabytesDecideOnTypesUnlessTheseAreGiven) {
+  const auto types = [&](const std::string& flags) {
+    const Outcome o =
+        vase(with_model("run --json --raw --kv-buffer 8 --max-tokens 800 --ctx 1000") + " " + flags + " hi");
+    EXPECT_EQ(o.code, 0) << o.err;
+    return o.code == 0 ? json::parse(o.out)["memory"]["key_type"].get<std::string>() : "";
+  };
+  EXPECT_EQ(types("--kv-budget-mb 0.6"), "q4_0");
+  EXPECT_EQ(types("--kv-budget-mb 0.6 --kv-type f16"), "f16");
+  EXPECT_EQ(types("--kv-budget 64"), "f16");
+  EXPECT_EQ(types("--policy full --kv-budget-mb 20"), "f16") << "nothing is bought";
+  const Outcome info = vase("info --kv-budget-mb 1 --kv-buffer 8 " + small_.path());
+  EXPECT_NE(info.out.find("q4_0, requested"), std::string::npos) << info.out << info.err;
+  EXPECT_NE(info.out.find("f16\n"), std::string::npos) << "the other budgets are as they would be: " << info.out;
+  const std::string kl = with_model("eval kl --json --kv-buffer 8 --tokens 300 --policy random") + " --text " + text("a");
+  for (const auto& [flags, type] : {std::pair{"", "q4_0"}, {" --kv-type f16", "f16"}}) {
+    const Outcome o = vase(kl + " --kv-budget-mb 0.6" + flags);
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(json::parse(o.out)["rows"][0]["kv_type"], type);
+  }
+}
+
+TEST_F(CliPreset, SeedsArePassedOverWhereNothingIsDrawn) {
+  const std::string lines = folder_ + "/kl.jsonl";
+  const Outcome o = vase(with_model("eval kl --kv-buffer 8 --tokens 300 --seeds 3 --kv-budget 32 --policy random "
+                                    "--policy streaming") + " --text " + text("a") + " --out " + lines);
+  ASSERT_EQ(o.code, 0) << o.err;
+  const std::string all = contents(lines);
+  const auto count = [&](const std::string& policy) {
+    size_t found = 0;
+    for (size_t at = 0; (at = all.find("\"policy\":\"" + policy + "\"", at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("random"), 3u) << all;
+  EXPECT_EQ(count("streaming"), 1u) << all;
 }
 
 TEST_F(CliPreset, AutoInTheOtherCommands) {

@@ -154,6 +154,8 @@ TEST_F(EvictionLog, NamesTheLineAndWhatIsWrong) {
   EXPECT_NE(refusal("").find("holds no eviction"), std::string::npos);
   EXPECT_THROW(read_eviction_log("/tmp"), Error) << "a folder is no empty log";
   EXPECT_NE(refusal(good + "{").find("line 2: this is no JSON"), std::string::npos);
+  EXPECT_NE(refusal(std::string(100000, '[')).find("this is no JSON"), std::string::npos);
+  EXPECT_NE(refusal(std::string(1000, '[') + std::string(1000, ']')).find("this is no JSON"), std::string::npos);
   EXPECT_NE(refusal(with("\"seen\"", "\"sean\"")).find("line 2: key 'seen' not found"), std::string::npos);
   EXPECT_NE(refusal(with("\"layer\":0", "\"layer\":1e300")).find("layer is no whole number"), std::string::npos);
   EXPECT_NE(refusal(with("\"layer\":0", "\"layer\":-1")).find("layer is no whole number"), std::string::npos);

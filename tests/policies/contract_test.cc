@@ -159,6 +159,17 @@ TEST_P(PolicyContract, SameDrawsGiveTheSamePlanWhateverTheScratchHeldBefore) {
   }
 }
 
+TEST_P(PolicyContract, SeedsMatterWhereSomethingIsDrawnAndNowhereElse) {
+  bool differs = false;
+  for (auto& [shape, head] : heads()) {
+    const HeadView view = head.view_for(policy_.needs());
+    PolicyScratch scratch;
+    const auto first = plan(policy_, view, scratch, {.seed = 1});
+    for (uint64_t seed = 2; seed <= 4; ++seed) differs |= plan(policy_, view, scratch, {.seed = seed}) != first;
+  }
+  EXPECT_EQ(differs, policy_.needs().draws);
+}
+
 TEST_P(PolicyContract, BothOrdersKeepTheSameSet) {
   Policy one = policy_, other = policy_;
   one.order = Order::kPosition;

@@ -112,17 +112,23 @@ def eval_kl(words):
 def tune_row(text, policy, kv_type, positions, seeds):
     kl = TUNED[policy] * {"p-1": 1, "p-2": 1.5}[text] if policy in TUNED else EVERYWHERE
     return {"policy": policy, "kv_type": kv_type, "budget": 64 if kv_type == "f16" else 180, "kv_bytes": 2097152, "texts": 1,
-            "positions": positions * seeds, "kl_mean": kl, "kl_error": None, "same_top": 0.9}  # fmt: skip
+            "positions": positions * seeds, "seeds": seeds, "kl_mean": kl, "kl_error": None, "same_top": 0.9}  # fmt: skip
+
+
+def own_types(policy):
+    """"vase @q4_0" is tried with that type alone."""
+    return [policy.partition(" @")[2]] if " @" in policy else []
 
 
 def tune(words):
     """One text; q8_0 is what the megabytes never buy."""
     (path,) = values(words, "--text")
     text = json.loads(pathlib.Path(path).read_text())["id"]
-    seeds, types, policies = int((values(words, "--seeds") or ["1"])[0]), values(words, "--kv-type"), values(words, "--policy")
-    positions = 100 if types == ["f16"] else 200
-    measured = [tune_row(text, policy, kv_type, positions, seeds) for kv_type in types if kv_type != "q8_0" for policy in policies]
-    refused = [{"policy": policy, "kv_type": "q8_0", "why": "5 MiB needed"} for policy in policies if "q8_0" in types]
+    seeds, types = int((values(words, "--seeds") or ["1"])[0]), values(words, "--kv-type")
+    pairs = [(policy.partition(" @")[0], kv_type) for policy in values(words, "--policy") for kv_type in own_types(policy) or types]
+    positions = 100 if {kv_type for _, kv_type in pairs} == {"f16"} else 200
+    measured = [tune_row(text, *pair, positions, seeds) for pair in pairs if pair[1] != "q8_0"]
+    refused = [{"policy": policy, "kv_type": kv_type, "why": "5 MiB needed"} for policy, kv_type in pairs if kv_type == "q8_0"]
     floors = [{"policy": "full, f32 rows", "kl_mean": 0.002 if text == "p-1" else 0.004}]
     print(json.dumps({"complete": True, "budget_mb": float(values(words, "--kv-budget-mb")[0]), "counted_from": 80, "measured": measured,
                       "not_measured": refused, "noise_floors": floors, "model": "0123", "build": "0.1.0 (test)"}))  # fmt: skip

@@ -14,6 +14,7 @@ class Chance final : public Protector {
   explicit Chance(Amount size) : size_(size) {}
   static std::shared_ptr<const Protector> parse(PartOptions& options);
 
+  PolicyNeeds needs() const override { return {.draws = true}; }
   void claim(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, Claims& claims) const override;
   int smallest_keep() const override { return std::max(1, size_.fixed_tokens()); }
   std::string text() const override { return "random:" + size_.text(); }

@@ -15,6 +15,7 @@ class Uniform final : public Scorer {
     return std::make_shared<Uniform>(options.integer("block", 1, 1, PartOptions::kMaxTokens));
   }
 
+  PolicyNeeds needs() const override { return {.draws = true}; }
   // A block has the number of its first candidate.
   void score(const HeadView& head, RandomDraws& draws, PolicyScratch&, std::span<float> out) const override {
     draws.uniform(head.positions, out);

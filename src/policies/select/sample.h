@@ -23,7 +23,7 @@ class Sample final : public Selector {
       : floor_(floor), weights_(weights), cap_(cap) {}
   static std::shared_ptr<const Selector> parse(PartOptions& options);
 
-  PolicyNeeds needs() const override { return {.log_weight = weights_}; }
+  PolicyNeeds needs() const override { return {.log_weight = weights_, .draws = true}; }
   void select(const HeadView& head, std::span<const float> scores, std::span<uint32_t> pool, bool ordered,
               RandomDraws& draws, PolicyScratch& scratch, std::span<uint32_t> out) const override;
   std::string text() const override;
