@@ -9,6 +9,7 @@
 #include "kernels/rows-inl.h"
 #include "kernels/simd_target.h"
 #include "kernels/strips/fused.h"
+#include "kernels/strips/mixing.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
@@ -106,6 +107,8 @@ void DecodeStrips(const Strips& strips, int slots, float* out, size_t stride) {
                         .out = out + first * stride + b * kStripBlock,
                         .stride = stride};
       strips.kind == StripKind::kKeys ? decode_keys(block) : decode_values(block);
+      if (!is_mixed(strips.bits)) continue;
+      for (int s = 0; s < block.slots; ++s) mix_block(block.out + s * stride);
     }
   }
 }

@@ -1,8 +1,9 @@
 // Where the codes of quantised rows lie in a strip: 16 slots side by side, so that one vector instruction multiplies numbers
 // of 16 slots (keys) or of four slots and many channels (values).
 //
-// A row is cut into blocks of 32 channels that share an f16 scale; the numbers are those of ggml's q8_0 and q4_0. A code is the
-// number plus an offset, so that it has no sign: number + 128 in a byte, number + 8 in half a byte.
+// A row is cut into blocks of 32 channels that share an f16 scale, as in ggml's q8_0 and q4_0. A code is a whole number plus an
+// offset, so that it has no sign: -127 to 127 plus 128 in a byte, -8 to 7 plus 8 in half a byte. Blocks of 4 bits are mixed first
+// (mixing.h).
 //
 //   keys    [block][quad of channels][slot][channel in the quad]
 //   values  [block][quad of slots][channel in the block][slot in the quad]

@@ -33,6 +33,51 @@ struct Whole {
   int32_t begin[kDigits];  // -offset times the sum of the bytes
 };
 
+// x with the lanes of every second run of `half` lanes changed for those of the first.
+template <int half>
+HWY_INLINE F32V swapped(F32V x) {
+  const F32 d;
+  if constexpr (half == 1) return hn::Shuffle2301(x);
+  else if constexpr (half == 2) return hn::Shuffle1032(x);
+  else if constexpr (half == kLanes / 2) return hn::ConcatLowerUpper(d, x, x);
+  else return hn::SwapAdjacentBlocks(x);
+}
+
+// Sums in the first of two runs of lanes, differences in the second.
+template <int half>
+HWY_INLINE F32V butterfly(F32V x) {
+  const F32 d;
+  const I32 di;
+  const I32V in_second = hn::And(hn::Iota(di, 0), hn::Set(di, half));
+  const F32V negated = hn::IfThenElse(hn::RebindMask(d, hn::Eq(in_second, hn::Zero(di))), x, hn::Neg(x));
+  return hn::Add(swapped<half>(x), negated);
+}
+
+template <int half>
+HWY_INLINE F32V butterflies(F32V x) {
+  x = butterfly<half>(x);
+  if constexpr (half > 1) return butterflies<half / 2>(x);
+  return x;
+}
+
+// mix_block() from x to out.
+HWY_INLINE void mix(const float* x, float* out) {
+  const F32 d;
+  constexpr int kVectors = kStripBlock / kLanes;
+  F32V v[kVectors];
+  for (int i = 0; i < kVectors; ++i) v[i] = hn::LoadU(d, x + i * kLanes);
+  for (int half = kVectors / 2; half > 0; half /= 2) {
+    for (int i = 0; i < kVectors; ++i) {
+      if ((i & half) != 0) continue;
+      const F32V a = v[i], b = v[i + half];
+      v[i] = hn::Add(a, b);
+      v[i + half] = hn::Sub(a, b);
+    }
+  }
+  const F32V scale = hn::Set(d, kMixingScale);
+  for (int i = 0; i < kVectors; ++i) hn::StoreU(hn::Mul(butterflies<kLanes / 2>(v[i]), scale), d, out + i * kLanes);
+}
+
 // Bit pattern of the largest magnitude. That of a number that is not finite is larger than all others.
 HWY_INLINE uint32_t largest_bits(const float* x, int count) {
   const hn::RebindToUnsigned<I32> du;
@@ -211,16 +256,20 @@ HWY_INLINE void dots(const StripDots& args) {
   for (int tile = 0, h = 0; tile < tiles; ++tile) {
     const int heads = heads_of_tile(args.heads - h, tiles, tile);
     for (int i = 0; i < heads * blocks; ++i) {
-      to_whole<kBits>(args.queries + (size_t(h) * blocks + i) * kStripBlock, kStripBlock, whole[i]);
+      const float* const query = args.queries + (size_t(h) * blocks + i) * kStripBlock;
+      alignas(64) float mixed[kStripBlock];
+      if constexpr (is_mixed(kBits)) mix(query, mixed);
+      to_whole<kBits>(is_mixed(kBits) ? mixed : query, kStripBlock, whole[i]);
     }
     dot_tile<kBits, kTileHeads>(heads, tile == 0 ? args : others, whole, args.logits + h * args.logit_stride);
     h += heads;
   }
 }
 
-// Values of one block, kLanes channels from `lane` of it on, for kHeads heads.
+// Values of one block, kLanes channels from `lane` of it on, for kHeads heads. out[head * stride]: that lane's.
 template <CodeBits kBits, int kHeads>
-HWY_INLINE void sum_lanes(const StripSums& args, int block, int lane, const Whole<kStripSum>* whole, float* out) {
+HWY_INLINE void sum_lanes(const StripSums& args, int block, int lane, const Whole<kStripSum>* whole, float* out,
+                          ptrdiff_t stride) {
   const F32 d;
   constexpr size_t kQuadBytes = kStripBlock * kQuad;
   DigitSums<kHeads> sums;
@@ -234,14 +283,28 @@ HWY_INLINE void sum_lanes(const StripSums& args, int block, int lane, const Whol
     }
   }
   for (int h = 0; h < kHeads; ++h) {
-    float* const to = out + size_t(h) * args.values.width + block * kStripBlock + lane;
+    float* const to = out + h * stride;
     hn::StoreU(hn::MulAdd(sums.joined(h), hn::Set(d, whole[h].unit), hn::LoadU(d, to)), d, to);
   }
 }
 
 template <CodeBits kBits, int kHeads>
 HWY_NOINLINE void sum_heads(const StripSums& args, int block, const Whole<kStripSum>* whole, float* out) {
-  for (int lane = 0; lane < kStripBlock; lane += kLanes) sum_lanes<kBits, kHeads>(args, block, lane, whole, out);
+  const F32 d;
+  alignas(64) float mixed[kHeads][kStripBlock] = {};
+  float* const own = out + block * kStripBlock;
+  float* const to = is_mixed(kBits) ? mixed[0] : own;
+  const ptrdiff_t stride = is_mixed(kBits) ? kStripBlock : args.values.width;
+  for (int lane = 0; lane < kStripBlock; lane += kLanes) sum_lanes<kBits, kHeads>(args, block, lane, whole, to + lane, stride);
+  if constexpr (is_mixed(kBits)) {
+    for (int h = 0; h < kHeads; ++h) {
+      mix(mixed[h], mixed[h]);
+      float* const head = own + size_t(h) * args.values.width;
+      for (int i = 0; i < kStripBlock; i += kLanes) {
+        hn::StoreU(hn::Add(hn::LoadU(d, head + i), hn::Load(d, mixed[h] + i)), d, head + i);
+      }
+    }
+  }
 }
 
 // out[head][s] = weights times the scales of a block for `heads` heads; 0 behind the last slot, where a strip may hold anything.

@@ -15,6 +15,7 @@
 #include "kernels/rows-inl.h"
 #include "kernels/simd_target.h"
 #include "kernels/strips/fused.h"
+#include "kernels/strips/mixing.h"
 
 #if HWY_TARGET == HWY_SCALAR  // no vectors of four bytes
 namespace vase::kernels::fused::N_SCALAR {

@@ -25,8 +25,8 @@ struct Strips {
 
 inline constexpr int kWidestStrip = 1024;  // channels
 
-// Encodes a row of width floats. Rounds as ggml's quantize_row_q8_0_ref and quantize_row_q4_0_ref do; a block with a number
-// that is not finite becomes NaN as a whole, so that the fault stays visible.
+// Encodes a row of width floats. 8 bits are those of ggml's quantize_row_q8_0_ref; the scale of 4 bits is that of the least squared
+// error among several. A block with a number that is not finite becomes NaN as a whole, so that the fault stays visible.
 void store_in_strips(const Strips& strips, int slot, const float* row);
 // Decodes a row into out[0 .. width).
 void read_from_strips(const Strips& strips, int slot, float* out);
