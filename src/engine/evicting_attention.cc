@@ -13,20 +13,18 @@ namespace {
 // Heads per thread from which sharing out whole heads leaves little idle time.
 constexpr int kEnoughUnitsPerThread = 8;
 
-// Floats that one unit needs at most: over runs of any length, at full capacity.
-size_t unit_scratch(const CacheShape& shape, const AttentionSetup& setup) {
-  const auto floats = [&](int tokens) {
-    const HeadRoom room =
-        shape.two_parts() ? HeadRoom{shape.capacity - shape.recent, shape.recent} : HeadRoom{0, shape.capacity};
-    const int most = std::min(tokens, room.recent);
-    return kernels::slot_attention_scratch({.head_dim = shape.head_dim,
-                                            .group = setup.eviction.group,
-                                            .tokens = most,
-                                            .slots_before = room.recent - most,
-                                            .older = {.slots = room.older},
-                                            .mass = largest_mass(shape.needs, room.recent)});
-  };
-  return (std::max(floats(1), floats(setup.max_run)) + 15) / 16 * 16;  // units start on their own cache lines
+// Floats that one unit needs for a run of so many tokens, at full capacity. Units start on their own cache lines.
+size_t floats_for(const CacheShape& shape, const AttentionSetup& setup, int tokens) {
+  const HeadRoom room =
+      shape.two_parts() ? HeadRoom{shape.capacity - shape.recent, shape.recent} : HeadRoom{0, shape.capacity};
+  const int most = std::min(tokens, room.recent);
+  const size_t floats = kernels::slot_attention_scratch({.head_dim = shape.head_dim,
+                                                         .group = setup.eviction.group,
+                                                         .tokens = most,
+                                                         .slots_before = room.recent - most,
+                                                         .older = {.slots = room.older},
+                                                         .mass = largest_mass(shape.needs, room.recent)});
+  return (floats + 15) / 16 * 16;
 }
 
 Share share(const AttentionSetup& setup) { return setup.eviction.policy->share; }
@@ -43,9 +41,9 @@ int shared_heads(const CacheShape& shape, const AttentionSetup& setup) {
 
 int evicting_threads(const AttentionSetup& setup) { return share(setup) == Share::kHead ? setup.threads : 1; }
 
-int scratch_units(const CacheShape& shape, const AttentionSetup& setup) {
-  const int units = shape.sequences * shape.kv_heads;
-  return std::max(setup.threads, std::min(units, kEnoughUnitsPerThread * setup.threads));
+// Units that are worked on at once: one for each thread, or all of a step whose slots are shared out.
+int shared_out_units(const CacheShape& shape, const AttentionSetup& setup) {
+  return std::min(shape.sequences * shape.kv_heads, kEnoughUnitsPerThread * setup.threads);
 }
 
 }  // namespace
@@ -53,18 +51,23 @@ int scratch_units(const CacheShape& shape, const AttentionSetup& setup) {
 EvictingAttention::Thread::Thread(const CacheShape& shape, const AttentionSetup& setup)
     : eviction(shape, setup.eviction, setup.max_candidates, shared_heads(shape, setup)) {}
 
+EvictingAttention::UnitFloats EvictingAttention::UnitFloats::of(const CacheShape& shape, const AttentionSetup& setup) {
+  const size_t token = floats_for(shape, setup, 1), run = std::max(token, floats_for(shape, setup, setup.max_run));
+  return {run, token, std::max(setup.threads * run, shared_out_units(shape, setup) * token)};
+}
+
 EvictingAttention::EvictingAttention(SlotCache& cache, const AttentionSetup& setup)
     : cache_(cache),
       setup_(setup),
-      scratch_floats_(unit_scratch(cache.shape(), setup)),
-      scratch_(scratch_units(cache.shape(), setup) * scratch_floats_ * sizeof(float)),
+      floats_(UnitFloats::of(cache.shape(), setup)),
+      scratch_(floats_.all * sizeof(float)),
       next_(std::make_unique<std::atomic<int>[]>(size_t(cache.shape().layers) * 3)) {
   for (int i = 0; i < evicting_threads(setup); ++i) threads_.push_back(std::make_unique<Thread>(cache.shape(), setup));
   shared_heads_.reserve(shared_heads(cache.shape(), setup));
 }
 
 size_t EvictingAttention::scratch_bytes_for(const CacheShape& shape, const AttentionSetup& setup) {
-  return scratch_units(shape, setup) * unit_scratch(shape, setup) * sizeof(float) +
+  return UnitFloats::of(shape, setup).all * sizeof(float) +
          evicting_threads(setup) *
              EvictionScratch::bytes_for(shape, setup.eviction, setup.max_candidates, shared_heads(shape, setup));
 }
@@ -100,8 +103,8 @@ bool EvictingAttention::split_by_slots(int threads) const {
   return threads > 1 && decode_only_ && units % threads != 0 && units < kEnoughUnitsPerThread * threads;
 }
 
-std::span<float> EvictingAttention::scratch(int index) const {
-  return {reinterpret_cast<float*>(scratch_.data()) + index * scratch_floats_, scratch_floats_};
+std::span<float> EvictingAttention::scratch(int index, size_t floats) const {
+  return {reinterpret_cast<float*>(scratch_.data()) + index * floats, floats};
 }
 
 kernels::SlotAttentionArgs EvictingAttention::arguments(const model::LayerInputs& in, const Unit& unit, int token,
@@ -138,7 +141,8 @@ void EvictingAttention::run_unit(const model::LayerInputs& in, const Unit& unit)
     const int wanted = std::min({unit.span->tokens - token, setup_.max_run, head.recent_room()});
     const Schedule::Run run = setup_.schedule.next_run(sequence, in.layer, head.used(), seen, wanted);
     append(in, unit, token, run.tokens, seen, head);
-    kernels::slot_attention(setup_.path, arguments(in, unit, token, run.tokens, run, head), scratch(in.ith));
+    kernels::slot_attention(setup_.path, arguments(in, unit, token, run.tokens, run, head),
+                            scratch(in.ith, floats_.run));
     token += run.tokens;
     if (run.evict && share(setup_) == Share::kHead) {
       const HeadOf one{in.layer, unit.kv_head, head};
@@ -162,7 +166,8 @@ void EvictingAttention::run_split(const model::LayerInputs& in) {
     const Unit u = unit(i);
     if (head_of(u).recent_room() == 0) head_of(u).settle(setup_.stay);
     append(in, u, 0, 1, u.span->sequence->seen, head_of(u));
-    slot_attention_prepare(setup_.path, prepared(u, head_of(u), head_of(u).used() - 1).first, scratch(i));
+    slot_attention_prepare(setup_.path, prepared(u, head_of(u), head_of(u).used() - 1).first,
+                           scratch(i, floats_.token));
   }
   barrier_.wait(in.nth);
 
@@ -172,7 +177,7 @@ void EvictingAttention::run_split(const model::LayerInputs& in) {
     const Unit u = unit(i);
     const kernels::SlotAttentionArgs args = prepared(u, head_of(u), head_of(u).used() - 1).first;
     for (; piece < pieces_before + args.segments(); piece = next[1].fetch_add(1)) {
-      slot_attention_segment(setup_.path, args, piece - pieces_before, scratch(i));
+      slot_attention_segment(setup_.path, args, piece - pieces_before, scratch(i, floats_.token));
     }
     pieces_before += args.segments();
   }
@@ -181,7 +186,7 @@ void EvictingAttention::run_split(const model::LayerInputs& in) {
   for (int i = next[2].fetch_add(1); i < units; i = next[2].fetch_add(1)) {
     const Unit u = unit(i);
     const auto [args, run] = prepared(u, head_of(u), head_of(u).used() - 1);
-    slot_attention_finish(setup_.path, args, scratch(i));
+    slot_attention_finish(setup_.path, args, scratch(i, floats_.token));
     if (run.evict && share(setup_) == Share::kHead) {
       const HeadOf one{in.layer, u.kv_head, head_of(u)};
       evict({u.span->sequence, u.span->sequence->seen + 1, run.candidates, run.next_candidates}, {&one, 1},

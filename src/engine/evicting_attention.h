@@ -67,6 +67,12 @@ class EvictingAttention final : public StepAttention {
     const Span* span;
     int kv_head;
   };
+  // Floats of scratch that a unit needs for a run, which one thread works on, and for one token whose slots are shared
+  // out, when there are as many units at work as the step has; and floats that are enough for either.
+  struct UnitFloats {
+    size_t run, token, all;
+    static UnitFloats of(const CacheShape& shape, const AttentionSetup& setup);
+  };
   struct Thread {
     Thread(const CacheShape& shape, const AttentionSetup& setup);
     EvictionScratch eviction;
@@ -77,7 +83,7 @@ class EvictingAttention final : public StepAttention {
 
   Unit unit(int index) const;
   bool split_by_slots(int threads) const;
-  std::span<float> scratch(int index) const;
+  std::span<float> scratch(int index, size_t floats) const;
   kernels::SlotAttentionArgs arguments(const model::LayerInputs& in, const Unit& unit, int token, int tokens,
                                        const Schedule::Run& run, HeadSlots head) const;
   void append(const model::LayerInputs& in, const Unit& unit, int token, int tokens, int64_t seen, HeadSlots head);
@@ -88,7 +94,7 @@ class EvictingAttention final : public StepAttention {
 
   SlotCache& cache_;
   AttentionSetup setup_;
-  size_t scratch_floats_;    // of one unit
+  UnitFloats floats_;
   HugeBuffer scratch_;
   std::vector<std::unique_ptr<Thread>> threads_;  // those that evict
   std::vector<HeadOf> shared_heads_;              // those that evict together

@@ -62,15 +62,13 @@ inline constexpr int kProbStride = kSegment + 16;
 // decoded row of keys and values among the query rows of a tile; decode has one token.
 class Layout {
  public:
-  static constexpr int kTileRows = 64;
-
   // A null scratch is enough to ask for floats().
   Layout(const SlotAttentionArgs& args, float* scratch)
       : group_(args.group), padded_(padded_row(args.head_dim)) {
     const bool decode = args.tokens == 1;
     const bool mass = args.mass.wanted();
     const int with_mass = mass ? segments_up_to(args, args.mass.candidates) : 0;
-    tile_tokens_ = std::clamp(kTileRows / group_, 1, args.tokens);
+    tile_tokens_ = std::clamp(tile_rows(args) / group_, 1, args.tokens);
     rows_ = tile_tokens_ * group_;
     partial_records_ = decode ? args.segments() : 1;
     prob_records_ = decode || mass ? args.segments() : 1;
@@ -138,6 +136,12 @@ class Layout {
 
  private:
   static constexpr size_t kAlign = 16;  // floats: one cache line
+  static constexpr int kSmallSegments = 4, kSmallTileRows = 16, kTileRows = 64;
+
+  // Few slots are soon decoded, and the memory of a large tile would be that of many of them.
+  static int tile_rows(const SlotAttentionArgs& args) {
+    return args.segments() <= kSmallSegments ? kSmallTileRows : kTileRows;
+  }
 
   static float* aligned(float* p) {
     const size_t behind = reinterpret_cast<uintptr_t>(p) / sizeof(float) % kAlign;
