@@ -166,7 +166,7 @@ TEST_F(CliPreset, WhatIsTooDearIsSaidBesideTheTable) {
 TEST_F(CliPreset, RunTakesAPreset) {
   const json preset = json::parse(contents(make_preset()));
   const std::string flags =
-      with_model("run --json --raw --temp 0 --evict-seed 1 --max-tokens 250 --ignore-eos");
+      with_model("run --json --raw --temp 0 --evict-seed 1 --max-tokens 400 --ignore-eos");
   const Outcome o = vase(flags + " --preset " + preset_ + " 'line 1, line 4, line 9'");
   ASSERT_EQ(o.code, 0) << o.err;
   const json run = json::parse(o.out);
@@ -272,13 +272,13 @@ TEST_F(CliPreset, AutoTakesTheMostPreciseThatFits) {
 TEST_F(CliPreset, MegabytesDecideOnTypesUnlessTheseAreGiven) {
   const auto types = [&](const std::string& flags) {
     const Outcome o =
-        vase(with_model("run --json --raw --kv-buffer 8 --max-tokens 800 --ctx 1000") + " " + flags + " hi");
+        vase(with_model("run --json --raw --max-tokens 800 --ctx 1000") + " " + flags + " hi");
     EXPECT_EQ(o.code, 0) << o.err;
     return o.code == 0 ? json::parse(o.out)["memory"]["key_type"].get<std::string>() : "";
   };
-  EXPECT_EQ(types("--kv-budget-mb 0.6"), "q4_0");
-  EXPECT_EQ(types("--kv-budget-mb 0.6 --kv-type f16"), "f16");
-  EXPECT_EQ(types("--kv-budget 64"), "f16");
+  EXPECT_EQ(types("--kv-buffer 8 --kv-budget-mb 0.6"), "q4_0");
+  EXPECT_EQ(types("--kv-buffer 8 --kv-budget-mb 0.6 --kv-type f16"), "f16");
+  EXPECT_EQ(types("--kv-buffer 8 --kv-budget 64"), "f16");
   EXPECT_EQ(types("--policy full --kv-budget-mb 20"), "f16") << "nothing is bought";
   const Outcome info = vase("info --kv-budget-mb 1 --kv-buffer 8 " + small_.path());
   EXPECT_NE(info.out.find("q4_0, requested"), std::string::npos) << info.out << info.err;
