@@ -20,7 +20,6 @@ class AnalysisOutput {
   // Makes the page's file before the work begins. inputs: flags and files that it must not replace. Throws as
   // OutputFile and refuse_overwriting().
   void open(const std::vector<std::pair<std::string, std::string>>& inputs);
-  bool as_json() const { return json_; }
   // The last line of a page that `command` makes.
   static std::string foot(const std::string& command);
   // json: what to print in place of the document's tables, when that was asked for.

@@ -19,7 +19,18 @@ std::string name_of(const ValueQuantizer& q) {
 // Bits are the hue, groups and refinement the dashes.
 Style style_of(const ValueQuantizer& q) { return {q.bits, (q.group > 32 ? 1 : 0) + (q.iterations > 0 ? 2 : 0)}; }
 
-Table table_of(const ValueStudy& study) {
+// [layer][quantizer]: correlations of ranks are dear, and the table and every figure take from them.
+using Studies = std::vector<std::vector<QuantizerStudy>>;
+
+Studies studies_of(const ValueStudy& study) {
+  Studies all(study.layers());
+  for (int layer = 0; layer < study.layers(); ++layer) {
+    for (size_t i = 0; i < study.quantizers().size(); ++i) all[layer].push_back(study.quantizer(layer, i));
+  }
+  return all;
+}
+
+Table table_of(const ValueStudy& study, const Studies& studies) {
   Table table{.title = "Values in few bits, by layer",
               .columns = {"layer", "bits", "group", "refined", "mean squared error", "Pearson", "Spearman",
                           "Pearson, range squared"},
@@ -28,7 +39,7 @@ Table table_of(const ValueStudy& study) {
   for (int layer = 0; layer < study.layers(); ++layer) {
     for (size_t i = 0; i < study.quantizers().size(); ++i) {
       const ValueQuantizer& q = study.quantizers()[i];
-      const QuantizerStudy s = study.quantizer(layer, i);
+      const QuantizerStudy& s = studies[layer][i];
       table.rows.push_back({std::to_string(layer), std::to_string(q.bits), std::to_string(q.group),
                             q.iterations > 0 ? "HQQ" : "no", number_text("%.3g", s.squared_error),
                             correlation(s.pearson), correlation(s.spearman), correlation(s.pearson_squares)});
@@ -57,11 +68,11 @@ constexpr Wanted kFigures[] = {
      "the same for the order of tokens alone, so a few tokens far out do not decide.",
      [](const QuantizerStudy& s) { return s.spearman; }, false}};
 
-std::vector<LayerLine> lines_of(const ValueStudy& study, Measure measure) {
+std::vector<LayerLine> lines_of(const ValueStudy& study, const Studies& studies, Measure measure) {
   std::vector<LayerLine> lines;
   for (size_t i = 0; i < study.quantizers().size(); ++i) {
     const ValueQuantizer& q = study.quantizers()[i];
-    lines.push_back({name_of(q), style_of(q), [&study, i, measure](int l) { return measure(study.quantizer(l, i)); }});
+    lines.push_back({name_of(q), style_of(q), [&studies, i, measure](int l) { return measure(studies[l][i]); }});
   }
   return lines;
 }
@@ -69,13 +80,14 @@ std::vector<LayerLine> lines_of(const ValueStudy& study, Measure measure) {
 }  // namespace
 
 Document quantizer_page(const ValueStudy& study, std::string foot) {
+  const Studies studies = studies_of(study);
   Section section{"How well values go into few bits", {}};
   for (const Wanted& wanted : kFigures) {
     const auto plot =
-        layer_plot(wanted.title, wanted.y_label, study.layers(), lines_of(study, wanted.measure), wanted.log);
+        layer_plot(wanted.title, wanted.y_label, study.layers(), lines_of(study, studies, wanted.measure), wanted.log);
     if (plot) section.blocks.push_back(Figure{plot->title, draw(*plot), wanted.how_to_read});
   }
-  section.blocks.push_back(table_of(study));
+  section.blocks.push_back(table_of(study, studies));
   return {"Values in few bits", {std::move(section)}, std::move(foot)};
 }
 
