@@ -224,8 +224,7 @@ int kl_command(const Arguments& arguments) {
   if (!parse(app, arguments)) return kExitOk;
   if (o.policies.empty()) o.policies = {o.cache.policy};
   o.preset.read(app, o.cache);
-  if (!o.megabytes.empty()) o.cache.let_megabytes_choose();
-  o.cache.check_auto(!o.megabytes.empty());
+  o.cache.settle_types(!o.megabytes.empty());
   if (o.preset.given()) o.budgets = {o.cache.options.budget};
   if (o.budgets.empty() && o.megabytes.empty()) o.budgets = {128};
   parse_policies(o);  // before anything is loaded

@@ -269,8 +269,7 @@ std::optional<EvalRunOptions> EvalRunOptions::parse(const Arguments& arguments) 
   f.o.plan.seed = *f.seed;
   f.o.plan.evict_seed = *f.evict_seed;
   f.o.preset.read(app, f.cache);
-  if (!f.megabytes.empty()) f.cache.let_megabytes_choose();
-  f.cache.check_auto(!f.megabytes.empty());
+  f.cache.settle_types(!f.megabytes.empty());
   f.o.generation.cache = f.cache.options;
   set_cells(f);
   set_tasks(f);

@@ -287,7 +287,8 @@ void CacheFlags::add_timing(CLI::App& app) {
                         "keys keep their position in the text, or move up so that there are no gaps (text)");
 }
 
-void CacheFlags::check_auto(bool megabytes) const {
+void CacheFlags::settle_types(bool megabytes, bool evicts) {
+  if (megabytes && evicts && !types_given) options.auto_types = true;
   if (!options.auto_types || megabytes) return;
   fail("--kv-type auto chooses what megabytes buy and needs --kv-budget-mb; give it, or name the type, such as q8_0");
 }

@@ -96,10 +96,9 @@ struct CacheFlags {
   Policy parse_policy(const std::string& name) const;  // another one with these flags
   // The same; throws Error(kUsage) when it does not evict.
   Policy parse_evicting(const std::string& name) const;
-  // Megabytes decide on the types of rows as well, unless --kv-type was given.
-  void let_megabytes_choose() { options.auto_types |= !types_given; }
-  // Throws Error(kUsage) when types are left to megabytes that are not given.
-  void check_auto(bool megabytes) const;
+  // megabytes: they are given, and decide on the types of rows as well where something is evicted, unless --kv-type
+  // was given. Throws Error(kUsage) when types are left to megabytes that are not given.
+  void settle_types(bool megabytes, bool evicts = true);
   // Throws Error(kUsage) when a flag is given that has no effect without evictions; a policy that reads has a budget.
   void refuse_idle(const CLI::App& app, bool reads) const;
 };

@@ -107,8 +107,7 @@ int info_command(const Arguments& arguments) {
   if (!parse(app, arguments)) return kExitOk;
   const Policy policy = cache.parse_policy();
   if (!policy.evicts()) cache.refuse_idle(app, policy.reads());
-  if (policy.evicts() && cache.options.budget_mib > 0) cache.let_megabytes_choose();
-  cache.check_auto(cache.options.budget_mib > 0);
+  cache.settle_types(cache.options.budget_mib > 0, policy.evicts());
   // As long as `vase run` answers unless told otherwise.
   if (app.count("--ctx") == 0) cache.options.expected_tokens = SessionOptions().max_tokens;
   const bool requested = app.count("--kv-budget") + app.count("--kv-budget-mb") > 0;

@@ -140,8 +140,7 @@ std::optional<RunOptions> RunOptions::parse(const Arguments& arguments) {
   refuse_same_files(o);
   o.preset.read(app, o.cache);
   o.policy = o.cache.parse_policy();
-  if (o.policy.evicts() && o.cache.options.budget_mib > 0) o.cache.let_megabytes_choose();
-  o.cache.check_auto(o.cache.options.budget_mib > 0);
+  o.cache.settle_types(o.cache.options.budget_mib > 0, o.policy.evicts());
   if (!o.policy.evicts()) o.cache.refuse_idle(app, o.policy.reads());
   o.engine.log_evictions = !o.eviction_log.empty();
   return o;
