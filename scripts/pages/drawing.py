@@ -73,11 +73,13 @@ def listed(cases, label, width=8.0):
 
 
 def noise_band(ax, floor):
-    """Shades what lies below the noise floor, and fixes the limits of the y axis."""
+    """Shades what lies below the noise floor, where a line is as good as the full cache. Fixes the limits of the y axis, a log one."""
     low, high = ax.get_ylim()
-    ax.set_ylim(low, high)
-    if floor > low:
+    if floor > 0:
+        low = min(low, floor / 2)
         ax.axhspan(low, floor, color="#EDEDED", zorder=0)
+        ax.text(0.01, floor, "full cache", transform=ax.get_yaxis_transform(), va="top", fontsize=9, color=INK)
+    ax.set_ylim(low, high)
 
 
 def spread(heights, gap):

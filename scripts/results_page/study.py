@@ -11,7 +11,7 @@ F16 = "f16"
 ERRORS = 2  # standard errors that a difference must exceed, as in `vase tune`
 # Short names of policies that have none of their own.
 COMPOSITION = "protect=sinks:4,value:25% score=attention:form={} select=sample:floor=0.1,weights=on"
-NICKNAMES = {COMPOSITION.format("rms,smooth=off"): "rms-weighted", "random-sinks": "random"}
+NICKNAMES = {COMPOSITION.format("rms,smooth=off"): "rms-weighted"}
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ FIGURES = (
     Figure("mb-coder-r16", ("mb-coder-r16-*",), ALT + "Qwen2.5-Coder-1.5B, R = 16", tables.points_table),
     Figure("mb-coder-r64", ("mb-coder-r64-*",), ALT + "Qwen2.5-Coder-1.5B, R = 64", tables.points_table),
     Figure("mb-smollm2-r32", ("mb-smollm2-r32-*",), ALT + "SmolLM2-135M, R = 32", tables.points_table),
+    Figure("types", ("types-*",), "", tables.types_table),
     Figure("mb-held-gsm8k", ("mb-held-gsm8k-*",), "", tables.points_table),
     Figure("mb-held-math", ("mb-held-math-*",), "", tables.points_table),
     Figure("mb-held-kinds", ("mb-held-kinds-*",), "", tables.points_table),

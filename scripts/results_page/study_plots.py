@@ -2,8 +2,8 @@
 from drawing import FAINT, INK, PALETTE, log_axis, name_lines, noise_band, panels
 from study import ATTNV, CANDIDATES, DKV, F16, RANDOM, Kind, points_of
 
-# What is drawn where it was measured; the tables have all.
-DRAWN = (
+# What has a strong line and a name; the others are faint, and the tables have all.
+NAMED = (
     RANDOM,
     ATTNV,
     DKV,
@@ -21,7 +21,10 @@ ALWAYS = {RANDOM: FAINT, ATTNV: INK}
 def curves(runs):
     points = points_of(runs)
     figure, (ax,) = panels(1, height=6.0)
-    ends = [end for kind in DRAWN if (end := draw(ax, kind, points))]
+    others = dict.fromkeys(row.kind for point in points for row in point.rows if row.kind not in NAMED)
+    for kind in others:
+        draw(ax, kind, points, alpha=0.25)
+    ends = [end for kind in NAMED if (end := draw(ax, kind, points))]
     log_axis(ax.xaxis, [point.megabytes for point in points])
     log_axis(ax.yaxis)
     noise_band(ax, max(point.floor for point in points))
@@ -30,15 +33,15 @@ def curves(runs):
     return figure
 
 
-def draw(ax, kind, points):
+def draw(ax, kind, points, alpha=1):
     """Its line with a bar of one standard error at each point; returns what names it, or None."""
     measured = [(point.megabytes, row) for point in points if (row := point.row(kind))]
     if not measured:
         return None
     colour = ALWAYS.get(kind, COLOURS[kind.kv_type])
     x, y = [megabytes for megabytes, _ in measured], [row.mean for _, row in measured]
-    ax.plot(x, y, "o-", color=colour, markersize=4.5, linewidth=2.4 if kind in ALWAYS else 1.4)
+    ax.plot(x, y, "o-", color=colour, markersize=4.5, linewidth=2.4 if kind in ALWAYS else 1.4, alpha=alpha)
     for megabytes, row in measured:
         error = row.error or 0
-        ax.vlines(megabytes, max(row.mean - error, row.mean / 10), row.mean + error, color=colour, linewidth=3.5, alpha=0.3)
+        ax.vlines(megabytes, max(row.mean - error, row.mean / 10), row.mean + error, color=colour, linewidth=3.5, alpha=0.3 * alpha)
     return f"{kind.kv_type} {kind.name}", colour, x[-1], y[-1]

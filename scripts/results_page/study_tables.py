@@ -134,6 +134,15 @@ def verdict(value, error, most):
     return word if sure else f"{word}, within two SE of the aim"
 
 
+def types_table(runs):
+    """Divergence of each type of rows, a column for each model."""
+    points = [points_of([run])[0] for run in runs]
+    kinds = dict.fromkeys(row.kind for point in points for row in point.rows)
+    cells = [[kind.kv_type, *(divergence(point, point.row(kind)) for point in points)] for kind in kinds]
+    cells.append(["noise floor", *(f"{1000 * point.floor:.2f}" for point in points)])
+    return table(["rows: keys, values", *(point.model for point in points)], cells)
+
+
 def choice_table(runs):
     """Each candidate over all points that have all of them: a table for each model, and for texts that choose and those held out."""
     points = [point for group in settings_of(runs) for point in points_of(group)]

@@ -2,6 +2,7 @@
 import pathlib
 import sys
 import unittest
+from unittest import mock
 
 import study
 import study_tables
@@ -57,7 +58,19 @@ class Numbers(unittest.TestCase):
         self.assertEqual(lines[2:], [
             "| f16 | vase-attnv | 15.00 ± 5.00 | 15.00 ± 5.00 |",
             "| f16 | vase-dkv | - | 16.00 ± 5.00 (=) |",
-            "| f16 | random | - | 300.00 ± 0.00 |",
+            "| f16 | random-sinks | - | 300.00 ± 0.00 |",
+        ])  # fmt: skip
+
+    def test_rounding_stands_by_type_and_model(self):
+        small = row({"a": 0.001, "b": 0.002}, Kind("vase", "q8_0"))
+        large = row({"a": 0.01, "b": 0.01}, Kind("vase", "q4_0"))
+        with mock.patch.object(study_tables, "points_of", lambda runs: [study.Point(runs[0], 24, 0.003, [small, large], ["x"], [])]):
+            lines = study_tables.types_table(["Tiny", "Small"]).splitlines()
+        self.assertEqual(lines[0], "| rows: keys, values | Tiny | Small |")
+        self.assertEqual(lines[2:], [
+            "| q8_0 | 1.50 ± 0.50 (*) | 1.50 ± 0.50 (*) |",
+            "| q4_0 | 10.00 ± 0.00 | 10.00 ± 0.00 |",
+            "| noise floor | 3.00 | 3.00 |",
         ])  # fmt: skip
 
     def test_verdicts_say_when_they_are_close(self):
@@ -103,10 +116,18 @@ def kinds_of(call):
 
 class Lists(unittest.TestCase):
     rows = tune_parts.read_rows(RESULTS)
+    runs = [run for run in read_runs(RESULTS) if run.kind == "tune"]
 
     def test_no_row_is_measured_twice(self):
+        points = {}
+        for run in self.runs:
+            shared, calls = tune_parts.calls_of(list(run.words), self.rows)
+            points.setdefault(tuple(shared), []).extend(kind for call in calls for kind in kinds_of(call))
+        for point, kinds in points.items():
+            self.assertEqual(len(kinds), len(set(kinds)), point)
+
+    def test_policies_without_a_name_have_a_short_one(self):
         kinds = [kind for calls in self.rows.values() for call in calls for kind in kinds_of(call)]
-        self.assertEqual(len(kinds), len(set(kinds)))
         self.assertTrue({kind for kind in kinds if COMPOSITION.partition(":form")[0] in kind.policy} <= {k for k in kinds if k.policy in NICKNAMES})
 
     def test_quick_rows_are_what_the_first_tables_need(self):
@@ -114,9 +135,8 @@ class Lists(unittest.TestCase):
         self.assertLessEqual({ATTNV, DKV, RANDOM, *CANDIDATES}, quick)
 
     def test_every_run_of_the_study_can_be_taken_apart(self):
-        runs = [run for run in read_runs(RESULTS) if run.kind == "tune"]
-        self.assertTrue(runs)
-        for run in runs:
+        self.assertTrue(self.runs)
+        for run in self.runs:
             shared, _ = tune_parts.calls_of(list(run.words), self.rows)
             self.assertTrue(all(tune_parts.value_of(shared, flag) for flag in ("--text", "--kv-budget-mb", "--threads")))
 
