@@ -33,25 +33,28 @@ class Drawing {
 
   void draw_cells() {
     std::vector<std::vector<Rectangle>> shades(kShades + 1);
-    const double height = (bottom_ - kTop) / static_cast<double>(plot_.cells.size());
-    for (size_t r = 0; r < plot_.cells.size(); ++r)
-      add_row(plot_.cells[r], kTop + static_cast<double>(r) * height, height, shades);
+    for (size_t r = 0; r < plot_.cells.size(); ++r) add_row(r, shades);
     for (size_t s = 0; s < shades.size(); ++s) {
       if (!shades[s].empty()) svg_.rectangles(shades[s], "heat h" + std::to_string(s));
     }
   }
 
-  void add_row(const std::vector<std::optional<double>>& row, double top, double height,
-               std::vector<std::vector<Rectangle>>& shades) const {
-    const double width = (right_ - kLeft) / static_cast<double>(row.size());
+  void add_row(size_t r, std::vector<std::vector<Rectangle>>& shades) const {
+    const std::vector<std::optional<double>>& row = plot_.cells[r];
+    const auto shade = [&](size_t column) { return row[column] ? shade_of(*row[column]) : -1; };
+    const double top = edge(kTop, bottom_, r, plot_.cells.size());
+    const double bottom = edge(kTop, bottom_, r + 1, plot_.cells.size());
     for (size_t begin = 0, end; begin < row.size(); begin = end) {
-      const auto shade = [&](size_t i) { return row[i] ? shade_of(*row[i]) : -1; };
       for (end = begin + 1; end < row.size() && shade(end) == shade(begin);) ++end;
       if (!row[begin]) continue;
-      const Spot corner{kLeft + static_cast<double>(begin) * width, top};
-      shades[static_cast<size_t>(shade(begin))].push_back(
-          {corner, static_cast<double>(end - begin) * width, height});
+      const double left = edge(kLeft, right_, begin, row.size()), right = edge(kLeft, right_, end, row.size());
+      shades[static_cast<size_t>(shade(begin))].push_back({{left, top}, right - left, bottom - top});
     }
+  }
+
+  // Where the i-th of `count` equal parts begins: a whole pixel, since cells that overlapped would show as lines.
+  static double edge(double low, double high, size_t i, size_t count) {
+    return std::round(low + (high - low) * static_cast<double>(i) / static_cast<double>(count));
   }
 
   void draw_axes() {

@@ -105,8 +105,8 @@ Figure map_figure(const RetentionMap& map) {
                 .x = token_axis(map, "position in the text"),
                 .y = token_axis(map, "tokens seen, downwards"),
                 .cells = map.shares,
-                .none = "of no head",
-                .all = "held by all " + std::to_string(map.heads),
+                .none = "no head",
+                .all = "all " + std::to_string(map.heads) + " heads",
                 .marks = {}};
   if (map.prompt_tokens > 0 && map.prompt_tokens < map.tokens)
     plot.marks = {{static_cast<double>(map.prompt_tokens), "the prompt ends"}};

@@ -84,7 +84,7 @@ TEST(RetentionPage, HasLayersAndTheCourse) {
   EXPECT_EQ(course.rows[1], (std::vector<std::string>{"1", "30", "0.800", "-", "-", "-", "-"}));
   const std::string html = html_page(page);
   for (const char* words :
-       {"position in the text", "tokens seen, downwards", "the prompt ends", "held by all 60"})
+       {"position in the text", "tokens seen, downwards", "the prompt ends", "all 60 heads"})
     EXPECT_NE(html.find(words), std::string::npos) << words;
   const RetentionMap no_prompt{.tokens = 30, .heads = 1, .shares = {{1}}},
       inside{.tokens = 30, .prompt_tokens = 30, .heads = 1, .shares = {{1}}};

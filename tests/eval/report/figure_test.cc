@@ -188,6 +188,15 @@ TEST(HeatPlot, EqualNeighboursAreOneRectangle) {
   EXPECT_EQ(cells_of_shade(plot, 0), "");
 }
 
+TEST(HeatPlot, CellsMeetOnWholePixels) {
+  const HeatPlot plot = heat_of({{0, 1, 0}, {1, 0, 1}, {0, 1, 0}});  // 182.67 by 113.33 pixels
+  EXPECT_EQ(cells_of_shade(plot, 10),
+            "M245.0,34.0h182.0v113.0h-182.0z"
+            "M62.0,147.0h183.0v114.0h-183.0z"
+            "M427.0,147.0h183.0v114.0h-183.0z"
+            "M245.0,261.0h182.0v113.0h-182.0z");
+}
+
 TEST(HeatPlot, SaysWhatEverythingMeans) {
   const std::vector<Element> all = test::XmlReader::elements(draw(heat_of({{0.2}})));
   std::vector<std::string> texts;
