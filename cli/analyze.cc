@@ -13,6 +13,8 @@ namespace {
 using nlohmann::json;
 using eval::RetentionRow;
 
+constexpr size_t kMapRows = 60, kMapColumns = 120;  // what can be told apart, in some 100 KB at most
+
 json report(const std::vector<RetentionRow>& rows) {
   json all = json::array(), layers = json::array(), periods = json::array();
   for (const RetentionRow& row : rows) {
@@ -44,8 +46,10 @@ int retention_command(const Arguments& arguments) {
   output.add_flags(app);
   if (!parse(app, arguments)) return kExitOk;
   output.open({{"--log", log}});
-  const std::vector<RetentionRow> rows = eval::retention_of(eval::read_eviction_log(log));
-  output.write(eval::report::retention_page(rows, output.foot("analyze retention")), report(rows));
+  const std::vector<EvictionRecord> records = eval::read_eviction_log(log);
+  const std::vector<RetentionRow> rows = eval::retention_of(records);
+  const eval::RetentionMap map = eval::retention_map(records, kMapRows, kMapColumns);
+  output.write(eval::report::retention_page(rows, map, output.foot("analyze retention")), report(rows));
   return kExitOk;
 }
 

@@ -62,6 +62,7 @@ void add_sampling(CLI::App& app, RunFlags& f) {
   add_integer(app, "--max-tokens", session.max_tokens, 1, kMostTokens,
               "most tokens to generate per text (4096)");
   add_repeatable(app, "--stop", session.stops, "end at this text, which is not shown; repeatable");
+  add_stop_loops(app, session.stop_loops);
   add_seed(app, "--seed", f.seed, "of the texts; each has its own, derived from it (0)");
   add_integer(app, "--seeds", f.o.plan.seeds, 1, 1000, "eviction seeds: texts once with each where something is drawn (1)");
   add_seed(app, "--evict-seed", f.evict_seed, "the first of them (0)");
@@ -122,9 +123,9 @@ void add_server(CLI::App& app, RunFlags& f) {
 
 // Flags that are about an engine of this program.
 constexpr const char* kEngineFlags[] = {
-    "--policy",  "--kv-budget", "--kv-buffer", "--kv-period", "--kv-layers", "--kv-stagger",
-    "--kv-type", "--protect",   "--prefill",   "--trigger",   "--positions", "--ctx",
-    "--threads", "--path",      "--raw",       "--seeds",     "--evict-seed", "--kv-budget-mb", "--preset"};
+    "--policy",  "--kv-budget", "--kv-buffer",  "--kv-period",    "--kv-layers", "--kv-stagger", "--kv-type",
+    "--protect", "--prefill",   "--trigger",    "--positions",    "--ctx",       "--threads",    "--path",
+    "--raw",     "--seeds",     "--evict-seed", "--kv-budget-mb", "--preset",    "--stop-loops"};
 
 void check_generator(const CLI::App& app, RunFlags& f) {
   eval::ChatServerOptions& server = f.o.server;

@@ -204,6 +204,12 @@ void add_integer(CLI::App& app, const std::string& flag, int& value, int low, in
       help);
 }
 
+void add_stop_loops(CLI::App& app, int& repeats) {
+  add_integer(app, "--stop-loops", repeats, 3, 1000,
+              "end a text that repeats one block of tokens exactly, N times in a row: at most 2048 tokens each, "
+              "at least 512 together (off)");
+}
+
 void add_number(CLI::App& app, const std::string& flag, float& value, float low, float high,
                 const std::string& help) {
   add_call(

@@ -55,6 +55,8 @@ void add_repeatable(CLI::App& app, const std::string& flag, std::vector<std::str
 void add_budgets(CLI::App& app, std::vector<int>& budgets);
 // --kv-budget-mb in place of it, as often as there are sizes to compare. After add_budgets().
 void add_megabytes(CLI::App& app, std::vector<double>& budgets);
+// --stop-loops, which is off unless it is given.
+void add_stop_loops(CLI::App& app, int& repeats);
 // Sets a value by calling `set` with the text of the flag.
 void add_call(CLI::App& app, const std::string& flag, std::function<void(const std::string&)> set,
               const std::string& help);

@@ -32,10 +32,10 @@ json run_json(const RunOptions& options, const Model& model, const Engine& engin
   const int generated = session.generated_tokens();
   const double rate = times.decode_s > 0 && generated > 1 ? (generated - 1) / times.decode_s : 0;
   const ModelShape& shape = model.shape();
-  const bool ended = session.finish() == Finish::kEndOfText || session.finish() == Finish::kStopString;
+  const std::string_view finish = finish_name(session.finish());
   return {{"text", text},
-          {"finish", finish_name(session.finish())},
-          {"label", eval::label_name(eval::failure_label(text, ended))},
+          {"finish", finish},
+          {"label", eval::label_name(eval::label_of(text, finish))},
           {"prompt_ids", std::vector<int32_t>(prompt.begin(), prompt.end())},
           {"tokens", std::vector<int32_t>(session.generated().begin(), session.generated().end())},
           {"prompt_tokens", session.prompt_tokens()},

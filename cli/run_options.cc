@@ -37,6 +37,7 @@ void add_sampling(CLI::App& app, RunOptions& o) {
              "over the newest 64 tokens; 1 = off (1)");
   add_integer(app, "--max-tokens", o.session.max_tokens, 1, kMostTokens, "most tokens to generate (4096)");
   add_repeatable(app, "--stop", o.session.stops, "end at this text, which is not shown; repeatable");
+  add_stop_loops(app, o.session.stop_loops);
   app.add_flag("--ignore-eos", o.session.ignore_eos, "do not end where the model ends");
 }
 

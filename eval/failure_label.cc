@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 
+#include "vase/engine.h"
+
 namespace vase::eval {
 namespace {
 
@@ -88,6 +90,15 @@ FailureLabel failure_label(std::string_view text, bool ended) {
   if (is_garbage(tail)) return FailureLabel::kGarbage;
   if (is_loop(tail)) return FailureLabel::kLoop;
   return is_truncated(text, ended) ? FailureLabel::kTruncated : FailureLabel::kOk;
+}
+
+bool ended_itself(std::string_view finish) {
+  return finish == finish_name(Finish::kEndOfText) || finish == finish_name(Finish::kStopString);
+}
+
+FailureLabel label_of(std::string_view text, std::string_view finish) {
+  if (finish == finish_name(Finish::kRepetition)) return FailureLabel::kLoop;
+  return failure_label(text, ended_itself(finish));
 }
 
 }  // namespace vase::eval

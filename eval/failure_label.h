@@ -22,4 +22,11 @@ std::string_view label_name(FailureLabel label);  // "ok", "garbage", "loop", "t
 // reasoning.
 FailureLabel failure_label(std::string_view text, bool ended);
 
+// Whether a text that is over for this reason (finish_name()) was ended by the model, or where a stop string
+// said so.
+bool ended_itself(std::string_view finish);
+// The label of such a text: failure_label(), but what was stopped because it repeated itself is a loop, at
+// any period.
+FailureLabel label_of(std::string_view text, std::string_view finish);
+
 }  // namespace vase::eval

@@ -164,7 +164,8 @@ std::shared_ptr<PythonEngine> new_engine(std::shared_ptr<Model> model, const Pol
 std::shared_ptr<PythonSession> submit(const std::shared_ptr<PythonEngine>& engine, std::vector<int32_t> prompt,
                                       float temperature, int top_k, float top_p, float min_p, float repetition_penalty,
                                       int repetition_window, uint64_t seed, uint64_t evict_seed, uint32_t stream,
-                                      int max_tokens, std::vector<std::string> stops, bool ignore_eos) {
+                                      int max_tokens, std::vector<std::string> stops, bool ignore_eos,
+                                      int stop_loops) {
   const SessionOptions options{.sampling = {.temperature = temperature,
                                             .top_k = top_k,
                                             .top_p = top_p,
@@ -176,7 +177,8 @@ std::shared_ptr<PythonSession> submit(const std::shared_ptr<PythonEngine>& engin
                                .stream = stream,
                                .max_tokens = max_tokens,
                                .stops = std::move(stops),
-                               .ignore_eos = ignore_eos};
+                               .ignore_eos = ignore_eos,
+                               .stop_loops = stop_loops};
   const auto guard = engine->lock();
   auto session = engine->engine().submit(std::move(prompt), options);
   auto python = std::make_shared<PythonSession>(engine, session);
@@ -241,7 +243,7 @@ void bind_session(nb::module_& module) {
       .def("__next__", &PythonSession::next)
       .def("cancel", [](PythonSession& s) { s.session().cancel(); }, "From any thread; takes effect within one step.")
       .def_prop_ro("finish", [](const PythonSession& s) { return finish_name(s.at_rest().finish()); },
-                   "'running', 'eos', 'stop', 'length', 'context', 'cancelled' or 'nonfinite'.")
+                   "'running', 'eos', 'stop', 'length', 'context', 'cancelled', 'nonfinite' or 'repetition'.")
       .def_prop_ro("prompt_tokens", [](const PythonSession& s) { return s.session().prompt_tokens(); })
       .def_prop_ro("generated",
                    [](const PythonSession& s) {
@@ -274,7 +276,7 @@ void bind_engine_class(nb::module_& module) {
            nb::arg("repetition_window") = session.sampling.repetition_window, nb::arg("seed") = session.sampling.seed,
            nb::arg("evict_seed") = session.evict_seed, nb::arg("stream") = session.stream,
            nb::arg("max_tokens") = session.max_tokens, nb::arg("stops") = std::vector<std::string>(),
-           nb::arg("ignore_eos") = session.ignore_eos)
+           nb::arg("ignore_eos") = session.ignore_eos, nb::arg("stop_loops") = session.stop_loops)
       .def("step", &PythonEngine::step)
       .def("force", &force, nb::arg("tokens"), nb::arg("on_logits"), nb::kw_only(), nb::arg("prompt_tokens") = 0,
            nb::arg("evict_seed") = session.evict_seed, nb::arg("stream") = session.stream)

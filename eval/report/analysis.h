@@ -10,6 +10,7 @@
 #include "eval/held_attention.h"
 #include "eval/report/document.h"
 #include "eval/retention.h"
+#include "eval/retention_map.h"
 #include "eval/value_study.h"
 
 namespace vase::eval::report {
@@ -27,8 +28,8 @@ using TokenName = std::function<std::pair<std::string, std::string>(const ValueR
 // `listed` tokens of a layer are listed, if they lie beyond it.
 Document range_page(const ValueStudy& study, double ratio, size_t listed, const TokenName& name, std::string foot);
 Document quantizer_page(const ValueStudy& study, std::string foot);
-// rows: as retention_of() gives them; not empty.
-Document retention_page(std::span<const RetentionRow> rows, std::string foot);
+// rows: as retention_of() gives them; not empty. map: of the same records.
+Document retention_page(std::span<const RetentionRow> rows, const RetentionMap& map, std::string foot);
 Document held_page(const HeldStudy& study, std::span<const HeldCell> cells, std::string foot);
 
 }  // namespace vase::eval::report

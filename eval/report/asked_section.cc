@@ -100,6 +100,7 @@ std::vector<Fact> facts() {
       plain("repetition penalty", "/sampling/repetition_penalty"),
       plain("most tokens of a text", "max_tokens"),
       plain("stop strings", "stops"),
+      plain("repeats that end a loop", "stop_loops"),
       plain("texts per problem", "samples"),
       plain("seed of the texts", "seed"),
       plain("eviction seeds", "seeds"),

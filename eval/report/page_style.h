@@ -31,6 +31,10 @@ svg .mark { stroke: var(--faint); stroke-width: 1; stroke-dasharray: 2 3; }
 svg .shade { fill: var(--faint); opacity: 0.15; stroke: none; }
 svg .line { fill: none; stroke-width: 2; stroke-linejoin: round; } svg .bar { stroke-width: 1.2; opacity: 0.7; }
 svg .lead { stroke-width: 0.8; opacity: 0.6; fill: none; } svg .band { opacity: 0.15; stroke: none; }
+svg .heat { fill: var(--c2); shape-rendering: crispEdges; } svg .h0 { fill-opacity: 0.04; }
+svg .h1 { fill-opacity: 0.12; } svg .h2 { fill-opacity: 0.2; } svg .h3 { fill-opacity: 0.3; }
+svg .h4 { fill-opacity: 0.4; } svg .h5 { fill-opacity: 0.5; } svg .h6 { fill-opacity: 0.6; }
+svg .h7 { fill-opacity: 0.7; } svg .h8 { fill-opacity: 0.8; } svg .h9 { fill-opacity: 0.9; }
 svg .box { fill-opacity: 0.25; stroke-width: 1.2; }
 svg .s0 { stroke: var(--c0); } svg .s1 { stroke: var(--c1); }
 svg .s2 { stroke: var(--c2); } svg .s3 { stroke: var(--c3); }

@@ -3,6 +3,7 @@
 
 #include "eval/number_text.h"
 #include "eval/report/analysis.h"
+#include "eval/report/heat_figure.h"
 #include "eval/report/layer_lines.h"
 
 namespace vase::eval::report {
@@ -16,6 +17,12 @@ constexpr const char* kHowToRead =
     "union near the share that one head may keep: heads keep the same tokens; far above it: together they remember "
     "more than one of them has room for. Coverage 1 is evenly spread over the text. Prompt is what one head keeps of "
     "it.";
+
+constexpr const char* kMapHowToRead =
+    "a row is a moment of the text, the newest at the bottom, and a column a place in it. The darker, the "
+    "more of the KV heads of all layers still hold it. The slope is the newest tokens, which all of them hold; "
+    "dark columns below it are places that stay, pale ones are forgotten. Above the slope nothing has been "
+    "written yet.";
 
 struct Measure {
   const char* label;
@@ -85,9 +92,30 @@ std::optional<Figure> time_figure(const std::vector<RetentionPeriod>& periods) {
   return Figure{plot.title, draw(plot), "means over layers and over the evictions up to each mark."};
 }
 
+// Ends where the text does, so that the map fills it.
+Axis token_axis(const RetentionMap& map, const std::string& label) {
+  Axis axis = linear_axis(static_cast<double>(map.tokens), label);
+  axis.high = static_cast<double>(map.tokens);
+  std::erase_if(axis.ticks, [&](const Tick& tick) { return tick.value > axis.high; });
+  return axis;
+}
+
+Figure map_figure(const RetentionMap& map) {
+  HeatPlot plot{.title = "What is left of the text, as it goes on",
+                .x = token_axis(map, "position in the text"),
+                .y = token_axis(map, "tokens seen, downwards"),
+                .cells = map.shares,
+                .none = "no head",
+                .all = "all " + std::to_string(map.heads) + " heads",
+                .marks = {}};
+  if (map.prompt_tokens > 0 && map.prompt_tokens < map.tokens)
+    plot.marks = {{static_cast<double>(map.prompt_tokens), "the prompt ends"}};
+  return {plot.title, draw(plot), kMapHowToRead};
+}
+
 }  // namespace
 
-Document retention_page(std::span<const RetentionRow> rows, std::string foot) {
+Document retention_page(std::span<const RetentionRow> rows, const RetentionMap& map, std::string foot) {
   const std::map<int, Retention> layers = by_layer(rows);
   const std::vector<RetentionPeriod> periods = periods_of(rows);
   const auto evictions = std::to_string(rows.back().eviction - rows.front().eviction + 1);
@@ -100,7 +128,7 @@ Document retention_page(std::span<const RetentionRow> rows, std::string foot) {
     add_row(over_time, {std::to_string(p.first) + last, std::to_string(p.seen)}, p.mean);
   }
   over_time.note = kNote;
-  Section section{"What heads hold after their evictions", {}};
+  Section section{"What heads hold after their evictions", {map_figure(map)}};
   for (auto& figure : {layer_figure(layers), time_figure(periods)}) {
     if (figure) section.blocks.push_back(*figure);
   }

@@ -60,6 +60,15 @@ void Svg::rectangle(Spot corner, double width, double height, std::string_view c
           attribute("height", pixels(height)) + "/>\n";
 }
 
+void Svg::rectangles(const std::vector<Rectangle>& all, std::string_view classes) {
+  std::string path;
+  for (const Rectangle& r : all) {
+    path += "M" + pixels(r.corner.x) + "," + pixels(r.corner.y) + "h" + pixels(r.width) + "v" +
+            pixels(r.height) + "h" + pixels(-r.width) + "z";
+  }
+  out_ += "<path" + attribute("class", classes) + attribute("d", path) + "/>\n";
+}
+
 void Svg::marker(Spot centre, const Style& style) {
   if (style.marker() == 0) {
     out_ += "<circle" + attribute("class", fill_class(style)) + attribute("cx", pixels(centre.x)) +

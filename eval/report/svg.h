@@ -14,6 +14,11 @@ struct Spot {
   double x, y;  // pixels; y grows downwards
 };
 
+struct Rectangle {
+  Spot corner;  // top left
+  double width, height;
+};
+
 class Svg {
  public:
   // title: what a screen reader says. Text is escaped everywhere.
@@ -22,6 +27,7 @@ class Svg {
   void line(Spot from, Spot to, std::string_view classes);
   void polyline(const std::vector<Spot>& spots, std::string_view classes);
   void rectangle(Spot corner, double width, double height, std::string_view classes);  // corner: top left
+  void rectangles(const std::vector<Rectangle>& all, std::string_view classes);        // as one element
   void marker(Spot centre, const Style& style);
   // anchor: "start", "middle" or "end"; y is the base line. hint: shown when the pointer rests on it; empty
   // for none.

@@ -79,6 +79,7 @@ json config_json(const Generator& generator, const RunPlan& plan, const Generati
                  {"system", options.system},
                  {"raw", options.raw},
                  {"grader", grader}});
+  if (options.session.stop_loops > 0) config["stop_loops"] = options.session.stop_loops;
   if (generator.server.empty()) {
     config["cache"] = cache_json(options.cache);
     config["cache"]["context"] = options.cache.context;

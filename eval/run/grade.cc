@@ -42,7 +42,7 @@ void grade(Result& result, const Generation& generation, const Planned& planned,
   const AnswerKind kind = planned.task->kind;
   result.extracted = extract_answer(generation.text, kind);
   result.right = result.extracted && grader.right(*result.extracted, *planned.problem, kind);
-  result.label = label_name(failure_label(generation.text, result.ended()));
+  result.label = label_name(label_of(generation.text, result.finish));
 }
 
 void check_answers(const RunPlan& plan, Grader& grader) {

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include "eval/failure_label.h"
+
 namespace vase::eval {
 
 // Key of one generation: all but the two seeds, which follow from it.
@@ -39,8 +41,8 @@ struct Result {
   std::string expected;                  // answer
   std::optional<std::string> extracted;  // empty: there was none in the text
   bool right = false;
-  std::string
-      finish;         // finish_name(): "eos", "stop", "length", "context"; of a server also what else it says
+  std::string finish;  // finish_name(): "eos", "stop", "length", "context", "repetition"; of a server also
+                       // what else it says
   std::string label;  // label_name(): "ok", "garbage", "loop", "truncated"
   int prompt_tokens = 0, generated_tokens = 0;
   int64_t evicted = 0;  // tokens dropped per layer and KV head
@@ -49,7 +51,7 @@ struct Result {
   Timing timing;
 
   // Whether the model ended the text itself.
-  bool ended() const { return finish == "eos" || finish == "stop"; }
+  bool ended() const { return ended_itself(finish); }
 };
 
 // The rest of the line: long, and only of use to who reads a single text. A line is also a recorded

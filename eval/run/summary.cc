@@ -100,7 +100,7 @@ json instruction_of(const json& config, const std::string& task) {
 bool comparable(const json& a, const json& b, const std::string& task) {
   const auto alike = [&](const char* key) { return a.value(key, json()) == b.value(key, json()); };
   return (alike("model") || by_server(a) || by_server(b)) && alike("sampling") && alike("max_tokens") &&
-         alike("stops") && alike("system") && alike("raw") && alike("grader") &&
+         alike("stops") && alike("stop_loops") && alike("system") && alike("raw") && alike("grader") &&
          instruction_of(a, task) == instruction_of(b, task);
 }
 

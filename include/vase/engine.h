@@ -29,9 +29,17 @@ struct Counters {
   int64_t first_eviction = 0;  // tokens seen at the first of them, in the layer where it came first; 0 = not yet
 };
 
-enum class Finish : uint8_t { kRunning, kEndOfText, kStopString, kMaxTokens, kContextFull, kCancelled, kNonFinite };
-// "running", "eos", "stop", "length", "context", "cancelled", "nonfinite" (the model gave NaN logits: no text is
-// invented)
+enum class Finish : uint8_t {
+  kRunning,
+  kEndOfText,
+  kStopString,
+  kMaxTokens,
+  kContextFull,
+  kCancelled,
+  kNonFinite,   // the model gave NaN logits: no text is invented
+  kRepetition,  // SessionOptions::stop_loops
+};
+// "running", "eos", "stop", "length", "context", "cancelled", "nonfinite", "repetition"
 VASE_API std::string_view finish_name(Finish finish);
 
 // Kept positions of one eviction (EngineOptions::log_evictions).
@@ -75,7 +83,7 @@ class VASE_API Engine {
   using OnLogits = std::function<void(Session&, int64_t position, std::span<const float> logits)>;
 
   // Allocates KV memory, scratch and compute buffers, all that its steps will ever need. A session adds its tokens and
-  // a sampler (12 B x vocabulary). Throws Error(kUsage / kResource).
+  // a sampler (12 B x vocabulary), 8 KiB more with SessionOptions::stop_loops. Throws Error(kUsage / kResource).
   Engine(std::shared_ptr<const Model> model, Policy policy, const CacheOptions& cache, const EngineOptions& options);
   ~Engine();
 

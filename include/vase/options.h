@@ -91,6 +91,8 @@ struct SessionOptions {
   int max_tokens = 4096;         // generated tokens
   std::vector<std::string> stops;
   bool ignore_eos = false;
+  int stop_loops = 0;            // ends a text that goes round in an exact loop: a block of at most 2048 tokens comes
+                                 // so many times in a row, and more often until that is 512 tokens; 3 to 1000. 0 = off
 };
 
 }  // namespace vase

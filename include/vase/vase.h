@@ -246,6 +246,7 @@ typedef struct vase_session_options {
   const char* const* stops; /* [stops_count] texts that end the generation; may be NULL */
   size_t stops_count;
   int32_t ignore_eos;       /* 0 or 1; 0 */
+  int32_t stop_loops;       /* repeats of an exact loop that end the text, 3 to 1000 (vase/options.h); 0 = off */
 } vase_session_options;
 
 /* Set the defaults. size: sizeof *options. */
@@ -299,7 +300,7 @@ enum {
   VASE_MAX_TOKENS = 3,
   VASE_CONTEXT_FULL = 4,
   VASE_CANCELLED = 5,
-  VASE_NONFINITE_LOGITS = 6
+  VASE_NONFINITE_LOGITS = 6, VASE_REPETITION = 7 /* stop_loops */
 };
 
 /* Text that is safe to show (whole characters, no part of a stop string); also called, perhaps with 0 bytes, when the

@@ -31,7 +31,8 @@ class Engine:
 
         temperature = 0.6 (0: greedy), top_k = 0 (off), top_p = 0.95, min_p = 0, repetition_penalty = 1,
         repetition_window = 64, seed = 0 (of the text), evict_seed = 0, stream = 0, max_tokens = 4096, stops = [],
-        ignore_eos = False.
+        ignore_eos = False, stop_loops = 0 (3 to 1000: ends a text in which a block of at most 2048 tokens comes so many
+        times in a row, and more often until that is 512 tokens).
         """
         if isinstance(prompt, str):
             prompt = self.model.tokenize(prompt)

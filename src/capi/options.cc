@@ -56,6 +56,7 @@ vase_session_options session_defaults() {
   o.stream = d.stream;
   o.max_tokens = d.max_tokens;
   o.ignore_eos = d.ignore_eos;
+  o.stop_loops = d.stop_loops;
   return o;
 }
 
@@ -114,6 +115,7 @@ SessionOptions session_options(const vase_session_options* given) {
   options.stream = o.stream;
   options.max_tokens = o.max_tokens;
   options.ignore_eos = o.ignore_eos != 0;
+  options.stop_loops = o.stop_loops;
   require_array(o.stops, o.stops_count, "stops");
   for (size_t i = 0; i < o.stops_count; ++i) options.stops.emplace_back(&required(o.stops[i], "a stop text"));
   return options;

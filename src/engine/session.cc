@@ -20,6 +20,8 @@ std::string_view finish_name(Finish finish) {
     case Finish::kContextFull: return "context";
     case Finish::kCancelled: return "cancelled";
     case Finish::kNonFinite: return "nonfinite";
+    case Finish::kRepetition:
+      return "repetition";
   }
   return "unknown";
 }
@@ -28,6 +30,7 @@ SessionState::SessionState(std::vector<int32_t> prompt, const SessionOptions& op
     : prompt_(std::move(prompt)),
       options_(options),
       sampler_(options.sampling, vocabulary),
+      loops_(options.stop_loops),
       stream_(options.stops) {
   if (options.max_tokens < 1) {
     throw Error(ErrorCode::kUsage, "max tokens is " + std::to_string(options.max_tokens) + "; at least 1 is needed");
@@ -66,6 +69,7 @@ std::string SessionState::accept(std::span<const float> logits, const text::Toke
   sampler_.accept(token);
   std::string text = stream_.push(tokenizer.piece(token));
   if (stream_.stopped()) return text + end(Finish::kStopString);
+  if (loops_.ends_in_loop(generated_)) return text + end(Finish::kRepetition);
   if (generated_tokens() >= options_.max_tokens) return text + end(Finish::kMaxTokens);
   if (sequence.seen >= context) return text + end(Finish::kContextFull);
   return text;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <vector>
 
+#include "engine/loop_detector.h"
 #include "engine/sampler.h"
 #include "engine/sequence.h"
 #include "text/stream.h"
@@ -41,6 +42,7 @@ class SessionState final : public Session {
   std::vector<int32_t> prompt_, generated_;
   SessionOptions options_;
   Sampler sampler_;
+  LoopDetector loops_;
   text::TextStream stream_;
   std::vector<EvictionRecord> evictions_;
   Finish finish_ = Finish::kRunning;

@@ -50,7 +50,8 @@ static void test_options(void) {
   vase_cache_options_init(&cache, sizeof cache);
   CHECK(cache.size == sizeof cache && cache.budget == 1024 && cache.buffer == 64 && cache.key_type == VASE_ROWS_F16);
   vase_session_options_init(&session, sizeof session);
-  CHECK(session.max_tokens == 4096 && session.stops == NULL && fabs(session.top_p - 0.95) < 1e-6);
+  CHECK(session.max_tokens == 4096 && session.stops == NULL && session.stop_loops == 0 &&
+        fabs(session.top_p - 0.95) < 1e-6);
   /* A caller of an older version has a shorter struct; what lies behind it stays. */
   memset(&engine, 0x55, sizeof engine);
   vase_engine_options_init(&engine.options, offsetof(vase_engine_options, path));

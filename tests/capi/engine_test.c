@@ -149,10 +149,14 @@ static void test_session(const vase_model* model, vase_engine* engine) {
   CHECK(vase_engine_submit(engine, prompt, 20, NULL, &dropped) == VASE_OK);
   vase_session_cancel(cancelled);
   vase_session_free(dropped);
+  dropped = NULL;
+  options.stop_loops = 2;
+  CHECK(vase_engine_submit(engine, prompt, 20, &options, &dropped) == VASE_USAGE && dropped == NULL);
   CHECK(run_all(engine, &h) >= 60);
   CHECK(h.finished && h.calls > 0);
   CHECK(vase_session_finish(h.session) == VASE_MAX_TOKENS);
   CHECK(strcmp(vase_finish_name(vase_session_finish(h.session)), "length") == 0);
+  CHECK(strcmp(vase_finish_name(VASE_REPETITION), "repetition") == 0);
   CHECK(vase_session_finish(cancelled) == VASE_CANCELLED);
   CHECK(vase_session_prompt_tokens(h.session) == 20);
   CHECK(vase_session_generated(h.session, &count) != NULL && count == 60);

@@ -78,12 +78,6 @@ TEST_F(Cli, ShortNamesAreThoseOfLlamaCpp) {
   }
 }
 
-TEST_F(Cli, StopStringsEndTheText) {
-  const Outcome o = run("--temp 0 --max-tokens 50 --stop xyz --stop def");
-  EXPECT_EQ(o.out, "abc");
-  EXPECT_NE(o.err.find("finish: stop"), std::string::npos) << o.err;
-}
-
 TEST_F(Cli, AbsentSeedsDifferAndAreEchoed) {
   const auto seeds = [&](const std::string& flags) {
     const nlohmann::json j = nlohmann::json::parse(run("--json --max-tokens 1 " + flags).out);

@@ -187,6 +187,28 @@ TEST_F(CliEvalRun, TheTableAndItsJson) {
   EXPECT_GT(shown["rows"][1]["kv_bytes"].get<uint64_t>(), 0u);
 }
 
+TEST_F(CliEvalRun, LoopsAreStoppedAndCounted) {
+  const test::TinyModel looping{{.embedding = 512, .cycle = {'a', 'b', 'c', 'd', 'e', 'f', 'g'}}};
+  const auto ask = [&](const std::string& out, const std::string& flags) {
+    return vase(
+        "eval run --raw --greedy --threads 1 --policy random --kv-budget 40 --kv-buffer 8 --problems 2 "
+        "--max-tokens 700 --model " +
+        looping.path() + " --task jsonl=" + problems_ + " --out " + path(out) + flags);
+  };
+  ASSERT_EQ(ask("on", " --stop-loops 4").code, 0);
+  ASSERT_EQ(ask("off", "").code, 0);
+  for (const auto& [key, line] : lines("on")) {
+    EXPECT_EQ(line["finish"], "repetition");
+    EXPECT_EQ(line["label"], "loop");
+    EXPECT_EQ(line["generated_tokens"], 512);
+  }
+  for (const auto& [key, line] : lines("off")) EXPECT_EQ(line["finish"], "length");
+  EXPECT_EQ(json::parse(contents(path("on/config.json")))["config"]["stop_loops"], 4);
+  EXPECT_FALSE(json::parse(contents(path("off/config.json")))["config"].contains("stop_loops"));
+  const json shown = json::parse(vase("eval show --json " + path("on")).out);
+  EXPECT_EQ(shown["rows"][0]["loop"], 1.0);
+}
+
 TEST_F(CliEvalRun, LinesAreRecordedGenerations) {
   ASSERT_EQ(vase(right_run("out", "--problems 1")).code, 0);
   const json line = json::parse(contents(path("out/results.jsonl")));
@@ -288,6 +310,7 @@ TEST_F(CliEvalRun, BadFlagsAreRefusedBeforeAnythingBegins) {
   expect_usage_error(vase("eval run --server http://127.0.0.1:1" + task), {"--server-model"});
   const std::string server = "eval run --server http://127.0.0.1:1 --server-model m" + task;
   expect_usage_error(vase(server + " --policy random"), {"--policy does nothing with --server"});
+  expect_usage_error(vase(server + " --stop-loops 4"), {"--stop-loops does nothing with --server"});
   expect_usage_error(vase(server + " --api-key-env VASE_NO_SUCH_VARIABLE"),
                      {"VASE_NO_SUCH_VARIABLE", "not set"});
   const Outcome unreachable = vase(server);

@@ -104,6 +104,26 @@ TEST_F(EngineTest, StopStringIsNeverShown) {
   EXPECT_EQ(shown, "abcdefg");
 }
 
+// Field report 66.
+TEST_F(EngineTest, ALoopEndsTheTextWhenAsked) {
+  for (const std::string_view cycle : {"!", "abcdefg"}) {
+    Engine engine(cyclic(cycle), Policy::parse("vase-attnv"), cache_, {.sequences = 2, .threads = 1});
+    SessionOptions on = greedy(1000);
+    on.stop_loops = 4;
+    const auto watched = engine.submit(bytes("x"), on), free = engine.submit(bytes("x"), greedy(1000));
+    run_all(engine, listener_);
+    EXPECT_EQ(watched->finish(), Finish::kRepetition);
+    EXPECT_EQ(watched->generated_tokens(), 512);
+    EXPECT_EQ(listener_.text(watched).size(), 512u) << "what has repeated is shown";
+    EXPECT_EQ(free->finish(), Finish::kMaxTokens);
+    EXPECT_EQ(free->generated_tokens(), 1000);
+  }
+  SessionOptions wrong = greedy(1);
+  wrong.stop_loops = 2;
+  Engine engine(plain(), Policy::parse("full"), {.context = 100}, {.threads = 1});
+  EXPECT_THROW(engine.submit(bytes("x"), wrong), Error);
+}
+
 // Field report 73: characters split over tokens arrive whole.
 TEST_F(EngineTest, StreamsWholeCharacters) {
   Engine engine(cyclic("\xC3\xA9\xF0\x9F\x98\x80"), Policy::parse("vase-attnv"), cache_, {.threads = 1});

@@ -73,6 +73,17 @@ TEST(FailureLabel, TruncatedThinking) {
   EXPECT_EQ(label_name(failure_label(prose(20), false)), "truncated");
 }
 
+TEST(FailureLabel, OfATextThatIsOver) {
+  for (const char* itself : {"eos", "stop"})
+    EXPECT_EQ(label_of(prose(20), itself), FailureLabel::kOk) << itself;
+  for (const char* cut : {"length", "context", "cancelled"})
+    EXPECT_EQ(label_of(prose(20), cut), FailureLabel::kTruncated) << cut;
+  EXPECT_EQ(label_of(repeated("0123456789", 9), "eos"), FailureLabel::kLoop);
+  EXPECT_EQ(label_of(repeated(prose(99), 4), "repetition"),
+            FailureLabel::kLoop);  // no rule of characters sees this one
+  EXPECT_EQ(label_of(repeated("!", 512), "repetition"), FailureLabel::kLoop);
+}
+
 TEST(FailureLabel, TheFirstThatHolds) {
   EXPECT_EQ(failure_label("<think>" + repeated("0123456789", 9), false), FailureLabel::kLoop);
   EXPECT_EQ(failure_label("<think>" + repeated("!", 300), false), FailureLabel::kGarbage);

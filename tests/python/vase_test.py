@@ -221,6 +221,10 @@ class EngineTest(unittest.TestCase):
             session.cancel()
         self.assertEqual(session.finish, "cancelled")
 
+    def test_only_several_repeats_are_a_loop(self):
+        with self.assertRaisesRegex(vase.Error, "stop loops is 2; allowed: 0 .off., or 3 to 1000"):
+            self.engine().submit(PROMPT, stop_loops=2)
+
     def test_interrupt(self):
         session = self.engine().submit(PROMPT, max_tokens=100000, ignore_eos=True)
         threading.Thread(target=lambda: (time.sleep(0.2), os.kill(os.getpid(), signal.SIGINT))).start()

@@ -73,14 +73,23 @@ RetentionRow row(int64_t eviction, int layer, double union_share) {
 
 TEST(RetentionPage, HasLayersAndTheCourse) {
   const std::vector<RetentionRow> rows = {row(0, 0, 0.5), row(0, 1, 0.7), row(1, 0, 0.7), row(1, 1, 0.9)};
-  const Document page = retention_page(rows, "");
-  EXPECT_EQ(figures_of(page), 2u);
+  const RetentionMap map{.tokens = 30, .prompt_tokens = 12, .heads = 60, .shares = {{1, {}}, {0.5, 1}}};
+  const Document page = retention_page(rows, map, "");
+  EXPECT_EQ(figures_of(page), 3u);
   const Table &layers = table_at(page, 0), &course = table_at(page, 1);
   ASSERT_EQ(layers.rows.size(), 3u);
   EXPECT_EQ(layers.rows[0], (std::vector<std::string>{"0", "0.600", "-", "-", "-", "-"}));
   EXPECT_EQ(layers.rows[2][1], "0.700");
   ASSERT_EQ(course.rows.size(), 2u);
   EXPECT_EQ(course.rows[1], (std::vector<std::string>{"1", "30", "0.800", "-", "-", "-", "-"}));
+  const std::string html = html_page(page);
+  for (const char* words :
+       {"position in the text", "tokens seen, downwards", "the prompt ends", "all 60 heads"})
+    EXPECT_NE(html.find(words), std::string::npos) << words;
+  const RetentionMap no_prompt{.tokens = 30, .heads = 1, .shares = {{1}}},
+      inside{.tokens = 30, .prompt_tokens = 30, .heads = 1, .shares = {{1}}};
+  for (const RetentionMap& other : {no_prompt, inside})
+    EXPECT_EQ(html_page(retention_page(rows, other, "")).find("the prompt ends"), std::string::npos);
 }
 
 // One head of one channel, four tokens, all keys alike: attention is even, and what a cell holds of 4 tokens is 3 or 2.

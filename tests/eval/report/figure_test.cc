@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "eval/report/box_figure.h"
+#include "eval/report/heat_figure.h"
 #include "eval/report/line_figure.h"
 #include "eval/report/svg.h"
 #include "xml.h"
@@ -146,6 +147,66 @@ TEST(BoxPlot, HasARowForEveryBox) {
   EXPECT_EQ(std::ranges::count_if(
                 all, [](const Element& e) { return e.name == "text" && e.text.starts_with("policy "); }),
             5);
+}
+
+TEST(HeatPlot, ShadesAreTenths) {
+  EXPECT_EQ(shade_of(0), 0);
+  EXPECT_EQ(shade_of(0.001), 1);
+  EXPECT_EQ(shade_of(0.1), 1);
+  EXPECT_EQ(shade_of(0.1 + 0.2), 3) << "rounding is not a tenth more";
+  EXPECT_EQ(shade_of(0.31), 4);
+  EXPECT_EQ(shade_of(1), 10);
+}
+
+HeatPlot heat_of(std::vector<std::vector<std::optional<double>>> cells) {
+  return {.title = "a <title>",
+          .x = linear_axis(100, "across"),
+          .y = linear_axis(10, "down"),
+          .cells = std::move(cells),
+          .none = "nothing",
+          .all = "everything",
+          .marks = {{25, "here"}}};
+}
+
+// The rectangles of one shade.
+std::string cells_of_shade(const HeatPlot& plot, int shade) {
+  std::string all;
+  for (const Element& e : of_class(test::XmlReader::elements(draw(plot)), "path", "heat")) {
+    if (e.attributes.at("class") == "heat h" + std::to_string(shade)) all += e.attributes.at("d");
+  }
+  return all;
+}
+
+// 548 x 340 pixels from (62, 34) on.
+TEST(HeatPlot, EqualNeighboursAreOneRectangle) {
+  const HeatPlot plot = heat_of({{1, 1, {}, 0.5}, {0.5, {}, 0.5, 0.5}});
+  EXPECT_EQ(cells_of_shade(plot, 10), "M62.0,34.0h274.0v170.0h-274.0z");
+  EXPECT_EQ(cells_of_shade(plot, 5),
+            "M473.0,34.0h137.0v170.0h-137.0z"
+            "M62.0,204.0h137.0v170.0h-137.0z"
+            "M336.0,204.0h274.0v170.0h-274.0z");
+  EXPECT_EQ(cells_of_shade(plot, 0), "");
+}
+
+TEST(HeatPlot, CellsMeetOnWholePixels) {
+  const HeatPlot plot = heat_of({{0, 1, 0}, {1, 0, 1}, {0, 1, 0}});  // 182.67 by 113.33 pixels
+  EXPECT_EQ(cells_of_shade(plot, 10),
+            "M245.0,34.0h182.0v113.0h-182.0z"
+            "M62.0,147.0h183.0v114.0h-183.0z"
+            "M427.0,147.0h183.0v114.0h-183.0z"
+            "M245.0,261.0h182.0v113.0h-182.0z");
+}
+
+TEST(HeatPlot, SaysWhatEverythingMeans) {
+  const std::vector<Element> all = test::XmlReader::elements(draw(heat_of({{0.2}})));
+  std::vector<std::string> texts;
+  for (const Element& e : all) {
+    if (e.name == "text") texts.push_back(e.text);
+  }
+  for (const char* words : {"across", "down", "nothing", "half", "everything", "here", "100", "10"})
+    EXPECT_NE(std::ranges::find(texts, words), texts.end()) << words;
+  ASSERT_EQ(of_class(all, "line", "mark").size(), 1u);
+  EXPECT_NEAR(std::stod(of_class(all, "line", "mark")[0].attributes.at("x1")), 62 + 548 / 4.0, 0.11);
 }
 
 }  // namespace

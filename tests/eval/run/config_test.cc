@@ -66,6 +66,7 @@ TEST(Config, WhatShapesResultsChangesTheHash) {
       [](Configured& s) { s.options.session.sampling.min_p = 0.1f; },
       [](Configured& s) { s.options.session.max_tokens = 7; },
       [](Configured& s) { s.options.session.stops = {"x"}; },
+      [](Configured& s) { s.options.session.stop_loops = 4; },
       [](Configured& s) { s.options.system = "be brief"; },
       [](Configured& s) { s.options.raw = true; },
       [](Configured& s) { s.grader = "math-verify"; },

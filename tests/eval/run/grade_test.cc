@@ -37,6 +37,13 @@ TEST(Grade, WithoutAnAnswerNothingIsRight) {
   EXPECT_EQ(r.label, "truncated");
 }
 
+TEST(Grade, ALoopThatWasStoppedIsOneAndIsNotEnded) {
+  const Result r = graded("\\boxed{5} and more", "repetition");
+  EXPECT_TRUE(r.right);
+  EXPECT_EQ(r.label, "loop");
+  EXPECT_FALSE(r.ended());
+}
+
 std::string refusal(const Source& one) {
   RunPlan plan;
   plan.sources.push_back(one);

@@ -149,6 +149,7 @@ TEST(Summary, OnlyTheFullCacheOfTheSameModelAndSettingsIsAMeasure) {
                         {"sampling", {{"temperature", 0}}},
                         {"max_tokens", 9},
                         {"stops", {"END"}},
+                        {"stop_loops", 4},
                         {"system", "be brief"},
                         {"raw", true},
                         {"grader", "math-verify 0.8"},
