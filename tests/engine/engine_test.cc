@@ -336,7 +336,8 @@ TEST_F(EngineTest, ForcingChecksItsPrompt) {
 // The row that follows the broken token is never handed out, and the engine goes on with other texts.
 TEST_F(EngineTest, ForcingRefusesLogitsThatAreNoNumbers) {
   const TinyModel file{TinyOptions{.nan_token = '!'}};
-  Engine engine(Model::load(file.path()), Policy::parse("vase-attnv"), cache_, {.threads = 1, .logit_rows = 2});
+  Engine engine(Model::load(file.path()), Policy::parse("vase-attnv"), cache_,
+                {.threads = 1, .logit_rows = 2});
   std::vector<int64_t> seen;
   const auto keep = [&](int64_t position, std::span<const float>) { seen.push_back(position); };
   try {
