@@ -1,7 +1,6 @@
 // `vase analyze attention`: how much of the full cache's attention falls on the tokens that policies hold.
 #include <atomic>
 #include <future>
-#include <set>
 
 #include "analysis_output.h"
 #include "base/machine.h"
@@ -10,9 +9,9 @@
 #include "eval/kl.h"
 #include "eval/report/analysis.h"
 #include "flags.h"
+#include "given_once.h"
 #include "interrupt.h"
 #include "json_output.h"
-#include "policies/words.h"
 #include "progress.h"
 #include "require_memory.h"
 #include "text_flags.h"
@@ -60,14 +59,11 @@ struct Cell {
 
 std::vector<Cell> cells_of(const AttentionFlags& o) {
   std::vector<Cell> cells;
-  std::set<std::pair<std::string, int>> taken;
+  GivenOnce once;
   for (const std::string& name : o.policies) {
     const Policy policy = o.cache.parse_evicting(name);
     for (const int budget : o.budgets) {
-      if (!taken.emplace(policy.text(), budget).second) {
-        throw Error(ErrorCode::kUsage, "--policy " + vase::quoted(name) + " with --kv-budget " +
-                                           std::to_string(budget) + " is given twice");
-      }
+      once.add(name, policy, budget_flag(budget));
       CacheOptions cache = o.cache.options;
       cache.budget = budget;
       policy.validate(budget, cache.buffer);
@@ -167,7 +163,8 @@ class AttentionRun {
     Engine engine(model_, cell.policy, eval::cache_for(cell.policy, cell.cache, text), options);
     SessionOptions session;
     session.evict_seed = static_cast<uint64_t>(o_.seed);
-    return engine.force(text.tokens, text.prompt_tokens, session, [](int64_t, std::span<const float>) {}).evictions;
+    const std::string who = cell.name.policy + " at " + std::to_string(cell.name.budget);
+    return eval::force_text(engine, text, session, who, [](int64_t, std::span<const float>) {}).evictions;
   }
 
   std::vector<TextAttention> captured(const eval::Text& text) const {

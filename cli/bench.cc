@@ -7,7 +7,7 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "progress.h"
-#include "vase/error.h"
+#include "run_and_report.h"
 #include "vase/model.h"
 
 namespace vase::cli {
@@ -30,16 +30,11 @@ int bench_command(const Arguments& arguments) {
   bench::Bench bench(options);
   progress = std::make_unique<Progress>(bench.pieces());
   defer_interrupts();  // from here on there is something to report
-  bool complete = false;
-  try {
-    complete = bench.run();
-  } catch (const Error&) {
-    output.close(true);  // the rows before the error
-    throw;
-  }
-  progress->hide();
-  output.close(!complete);
-  return complete ? kExitOk : kExitInterrupted;
+  const auto close = [&](bool complete) {
+    progress->hide();
+    output.close(!complete);
+  };
+  return run_and_report([&] { return bench.run(); }, close) ? kExitOk : kExitInterrupted;
 }
 
 }  // namespace vase::cli

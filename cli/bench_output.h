@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench_formats.h"
-#include "output.h"
+#include "growing_file.h"
 
 namespace vase::cli {
 
@@ -25,11 +25,9 @@ class BenchOutput {
 
  private:
   void print(bool incomplete, bool last);
-  void replace_file(bool incomplete);
 
   BenchFormat format_;
-  std::string out_;
-  std::optional<OutputFile> direct_;
+  std::optional<GrowingFile> file_;
   std::vector<nlohmann::ordered_json> rows_;
   size_t printed_ = 0;  // bytes
 };

@@ -1,14 +1,13 @@
 // `vase eval`: what eviction costs in quality.
-#include <unistd.h>
-
-#include <chrono>
-#include <cstdio>
+#include <algorithm>
 #include <optional>
 
 #include "commands.h"
 #include "eval/kl.h"
 #include "eval/kl_report.h"
 #include "flags.h"
+#include "given_once.h"
+#include "growing_file.h"
 #include "interrupt.h"
 #include "json_output.h"
 #include "output.h"
@@ -16,13 +15,12 @@
 #include "preset_flag.h"
 #include "progress.h"
 #include "require_memory.h"
+#include "run_and_report.h"
 #include "text_flags.h"
 #include "vase/error.h"
 
 namespace vase::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct KlFlags {
   std::string model, out;
@@ -64,6 +62,7 @@ struct Grid {
 
 void add_row(Grid& grid, const KlFlags& o, eval::KlRow row, const Policy& policy, const CacheOptions& cache) {
   policy.validate(cache.budget, cache.buffer);
+  row.settings = eval::settings_json(policy, cache, o.kl);
   grid.cells.emplace_back();
   for (int seed = 0; seed < eval::seeds_of(policy, o.seeds); ++seed) {
     grid.cells.back().push_back({policy, row.name, cache, static_cast<uint64_t>(o.first_seed + seed)});
@@ -74,6 +73,7 @@ void add_row(Grid& grid, const KlFlags& o, eval::KlRow row, const Policy& policy
 // The policies with their names, every one of them with budgets.
 std::vector<std::pair<std::string, Policy>> parse_policies(const KlFlags& o) {
   std::vector<std::pair<std::string, Policy>> policies;
+  GivenOnce once;
   if (o.preset.given()) return {{o.preset.preset().name, o.cache.parse_policy()}};
   for (const std::string& text : o.policies) {
     policies.emplace_back(text, o.cache.parse_policy(text));
@@ -85,6 +85,8 @@ std::vector<std::pair<std::string, Policy>> parse_policies(const KlFlags& o) {
       throw Error(ErrorCode::kUsage, "--kv-budget-mb buys tokens that are kept, and " + vase::quoted(text) +
                                          " keeps every one; give it --kv-budget");
     }
+    for (const int budget : o.budgets) once.add(text, policy, budget_flag(budget));
+    for (const double mib : o.megabytes) once.add(text, policy, megabytes_flag(mib));
   }
   return policies;
 }
@@ -118,7 +120,7 @@ Grid buy_grid(const KlFlags& o, const ModelShape& shape, const std::vector<eval:
 class KlRun {
  public:
   KlRun(const KlFlags& o, std::shared_ptr<const Model> model, Grid grid, std::vector<eval::Text> texts)
-      : o_(o), model_(std::move(model)), grid_(std::move(grid)), texts_(std::move(texts)) {
+      : o_(o), model_(std::move(model)), grid_(std::move(grid)), texts_(std::move(texts)), rows_(grid_.rows) {
     if (!o.out.empty()) file_.emplace(o.out);
   }
 
@@ -127,66 +129,84 @@ class KlRun {
     size_t per_text = 2;
     for (const auto& row : grid_.cells) per_text += row.size();
     Progress progress(texts_.size() * per_text);
-    for (const eval::Text& text : texts_) {
-      if (!run_text(text, progress)) return false;
-    }
-    return true;
+    return std::ranges::all_of(texts_, [&](const eval::Text& text) { return measure(text, progress); });
   }
 
-  void report(bool complete) {
-    if (file_) file_->commit();
+  void report(bool complete) const {
     if (o_.json) {
       print_json(summary(complete), 2);
       return;
     }
-    if (!complete) write_output("Interrupted: the texts so far.\n\n");
-    write_output(eval::kl_table(grid_.rows, floors_));
+    const std::string until = complete ? "" : "Ended early: the texts until then.\n";
+    const bool any = !floors_.front().texts.empty();
+    write_output(until + (any ? "\n" + eval::kl_table(rows_, floors_) : "No text was finished.\n"));
   }
 
  private:
-  bool run_text(const eval::Text& text, Progress& progress) {
+  // A text counts for all rows or for none, so that they stay comparable.
+  bool measure(const eval::Text& text, Progress& progress) {
+    if (interrupted()) return false;
     progress.next(text.name + ": full cache");
     const eval::FullCache full(model_, text, o_.kl);
     progress.next(text.name + ": noise floor");
-    eval::add_noise_floors(floors_, full, o_.kl);
-    for (const eval::KlRow& floor : floors_) write_line(floor, 0);
-    for (size_t r = 0; r < grid_.rows.size(); ++r) {
+    std::vector<eval::KlRow> floors = eval::noise_floor_rows(o_.kl), rows = grid_.rows;
+    eval::add_noise_floors(floors, full, o_.kl);
+    for (size_t r = 0; r < rows.size(); ++r) {
       for (const eval::KlCell& cell : grid_.cells[r]) {
         if (interrupted()) return false;
-        progress.next(text.name + ": " + cell.name + " at " + std::to_string(cell.cache.budget));
-        grid_.rows[r].texts.push_back(full.compare(cell, o_.kl));
-        write_line(grid_.rows[r], cell.seed);
+        progress.next(text.name + ": " + cell.text());
+        rows[r].texts.push_back(full.compare(cell, o_.kl));
       }
     }
+    add_texts(floors_, floors);
+    add_texts(rows_, rows);
+    if (file_) write_lines(floors, rows);
     return true;
   }
 
-  void write_line(const eval::KlRow& row, uint64_t seed) {
-    if (!file_) return;
-    nlohmann::json line = eval::text_json(row, row.texts.back(), seed);
+  static void add_texts(std::vector<eval::KlRow>& all, const std::vector<eval::KlRow>& more) {
+    for (size_t r = 0; r < all.size(); ++r)
+      all[r].texts.insert(all[r].texts.end(), more[r].texts.begin(), more[r].texts.end());
+  }
+
+  // floors, rows: of one text.
+  void write_lines(const std::vector<eval::KlRow>& floors, const std::vector<eval::KlRow>& rows) {
+    for (const eval::KlRow& floor : floors) add_line(eval::text_json(floor, floor.texts.front(), 0));
+    for (size_t r = 0; r < rows.size(); ++r) {
+      for (size_t i = 0; i < rows[r].texts.size(); ++i)
+        add_line(eval::text_json(rows[r], rows[r].texts[i], grid_.cells[r][i].seed));
+    }
+    file_->set(lines_);
+  }
+
+  void add_line(nlohmann::json line) {
     line["model"] = model_->shape().fingerprint;
     line["build"] = build_id();
-    file_->write(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-    file_->flush();
+    lines_ += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   }
 
   nlohmann::json summary(bool complete) const {
     nlohmann::json rows = nlohmann::json::array(), floors = nlohmann::json::array();
-    for (const eval::KlRow& row : grid_.rows) rows.push_back(eval::summary_json(row));
+    for (size_t r = 0; r < rows_.size(); ++r) {
+      rows.push_back(eval::summary_json(rows_[r]));
+      rows.back()["seeds"] = grid_.cells[r].size();
+    }
     for (const eval::KlRow& row : floors_) floors.push_back(eval::summary_json(row));
     return {{"complete", complete},
             {"rows", rows},
             {"noise_floors", floors},
+            {"evict_seed", o_.first_seed},
             {"model", model_->shape().fingerprint},
             {"build", build_id()}};
   }
 
   const KlFlags& o_;
   std::shared_ptr<const Model> model_;
-  Grid grid_;
+  Grid grid_;  // its rows stay without texts
   std::vector<eval::Text> texts_;
-  std::vector<eval::KlRow> floors_ = eval::noise_floor_rows();
-  std::optional<OutputFile> file_;
+  std::vector<eval::KlRow> rows_, floors_ = eval::noise_floor_rows(o_.kl);
+  std::optional<GrowingFile> file_;
+  std::string lines_;  // all of the file
 };
 
 void refuse_same_files(const KlFlags& o) {
@@ -210,8 +230,7 @@ void check_all(const Model& model, const Grid& grid, const std::vector<eval::Tex
       const MemoryPlan plan = plan_memory(
           model.shape(), cell.policy, eval::cache_for(cell.policy, cell.cache, text), eval::engine_for(o.kl));
       require_memory(full + plan.bytes(),
-                     text.name + ": " + cell.name + " at " + std::to_string(cell.cache.budget) +
-                         " beside the full cache's distributions",
+                     text.name + ": " + cell.text() + " beside the full cache's distributions",
                      "Give a smaller --kv-budget or fewer --tokens");
     }
   }
@@ -238,8 +257,7 @@ int kl_command(const Arguments& arguments) {
   check_all(*model, grid, texts, o);
   KlRun run(o, model, std::move(grid), std::move(texts));
   defer_interrupts();
-  const bool complete = run.run();
-  run.report(complete);
+  const bool complete = run_and_report([&] { return run.run(); }, [&](bool whole) { run.report(whole); });
   return complete ? kExitOk : kExitInterrupted;
 }
 

@@ -11,6 +11,7 @@
 #include "output.h"
 #include "progress.h"
 #include "require_memory.h"
+#include "run_and_report.h"
 #include "vase/error.h"
 
 namespace vase::cli {
@@ -182,14 +183,16 @@ int eval_run_command(const Arguments& arguments) {
   tell_of_earlier(folder, o);
   defer_interrupts();
   EvalRun run(o, folder, grader);
-  const bool complete = run.run(model, prompts ? &*prompts : nullptr);
-  if (grader.failures() > 0) {
-    std::fprintf(stderr, "vase: warning: %lld answers took math-verify too long and count as wrong\n",
-                 static_cast<long long>(grader.failures()));
-  }
-  const eval::ResultSet set{o.out, config, folder.results()};
-  print_results({&set, 1}, o.json);
-  tell_of_refusals(run.refusals(), run.total());
+  const auto report = [&](bool) {
+    if (grader.failures() > 0) {
+      std::fprintf(stderr, "vase: warning: %lld answers took math-verify too long and count as wrong\n",
+                   static_cast<long long>(grader.failures()));
+    }
+    const eval::ResultSet set{o.out, config, folder.results()};
+    print_results({&set, 1}, o.json);
+    tell_of_refusals(run.refusals(), run.total());
+  };
+  const bool complete = run_and_report([&] { return run.run(model, prompts ? &*prompts : nullptr); }, report);
   if (!complete) return kExitInterrupted;
   return run.refusals().empty() ? kExitOk : kExitFailure;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "flags.h"
+#include "given_once.h"
 #include "output.h"
 #include "policies/words.h"
 #include "vase/error.h"
@@ -169,7 +170,7 @@ std::string name_of(const std::string& text, const Policy& policy, const CacheFl
 
 // Their budgets are bought when the prompts are known (eval::buy_budgets).
 void set_bought_cells(RunFlags& f) {
-  std::set<std::pair<std::string, double>> taken;
+  GivenOnce once;
   for (const std::string& text : f.policies) {
     const Policy policy = f.cache.parse_policy(text);
     if (policy.reads()) {
@@ -177,10 +178,7 @@ void set_bought_cells(RunFlags& f) {
            " keeps every one; give it --kv-budget");
     }
     for (const double mib : policy.evicts() ? f.megabytes : std::vector<double>{0}) {
-      if (!taken.insert({policy.text(), mib}).second) {
-        fail("--policy " + vase::quoted(text) +
-             (mib > 0 ? formatted(" at --kv-budget-mb %g", mib) : "") + " is given twice");
-      }
+      once.add(text, policy, mib > 0 ? megabytes_flag(mib) : "");
       eval::Cell cell{name_of(text, policy, f.cache), policy};
       if (mib > 0) cell.bought = {.mib = mib};
       f.o.plan.cells.push_back(cell);
@@ -202,16 +200,13 @@ void set_cells(RunFlags& f) {
   }
   if (!f.megabytes.empty()) return set_bought_cells(f);
   if (f.budgets.empty()) f.budgets = {128};
-  std::set<std::pair<std::string, int>> taken;
+  GivenOnce once;
   for (const std::string& text : f.policies) {
     const Policy policy = f.cache.parse_policy(text);
     const bool keeps_all = !policy.evicts() && !policy.reads();
     for (const int budget : keeps_all ? std::vector<int>{0} : f.budgets) {
       if (!keeps_all) policy.validate(budget, f.cache.options.buffer);
-      if (!taken.insert({policy.text(), budget}).second) {
-        fail("--policy " + vase::quoted(text) +
-             (budget > 0 ? " at --kv-budget " + std::to_string(budget) : "") + " is given twice");
-      }
+      once.add(text, policy, budget > 0 ? budget_flag(budget) : "");
       cells.push_back({name_of(text, policy, f.cache), policy, budget});
     }
   }

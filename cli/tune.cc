@@ -6,6 +6,7 @@
 #include "interrupt.h"
 #include "json_output.h"
 #include "output.h"
+#include "run_and_report.h"
 #include "tune_bytes_output.h"
 #include "tune_run.h"
 
@@ -29,7 +30,7 @@ std::string advice(const Tuned& tuned, double target) {
 }
 
 std::string report(const TuneRun& run, double target, bool complete) {
-  std::string text = complete ? "" : "Interrupted: what was measured until then.\n";
+  std::string text = complete ? "" : "Ended early: what was measured until then.\n";
   std::vector<eval::KlRow> rows;
   for (const Tuned& tuned : run.tuned()) {
     if (complete) text += advice(tuned, target);
@@ -43,11 +44,14 @@ std::string report(const TuneRun& run, double target, bool complete) {
   return text + "\n" + eval::kl_table(rows, run.floors());
 }
 
-json summary(const TuneRun& run, double target, bool complete) {
+json summary(const TuneOptions& o, const TuneRun& run, bool complete) {
   json policies = json::array(), floors = json::array();
   for (const Tuned& tuned : run.tuned()) {
     json measured = json::array();
-    for (const eval::KlRow& row : tuned.rows) measured.push_back(eval::summary_json(row));
+    for (const eval::KlRow& row : tuned.rows) {
+      measured.push_back(eval::summary_json(row));
+      measured.back()["seeds"] = eval::seeds_of(tuned.policy, o.seeds);
+    }
     policies.push_back({{"policy", tuned.name},
                         {"budget", tuned.budget ? json(*tuned.budget) : json(nullptr)},
                         {"smallest", tuned.range.lowest},
@@ -56,20 +60,18 @@ json summary(const TuneRun& run, double target, bool complete) {
                         {"measured", measured}});
   }
   for (const eval::KlRow& row : run.floors()) floors.push_back(eval::summary_json(row));
-  return {{"complete", complete},
-          {"target_kl", target},
-          {"policies", policies},
-          {"noise_floors", floors},
-          {"model", run.model().shape().fingerprint},
+  return {{"complete", complete}, {"target_kl", o.target},  {"evict_seed", o.first_seed},
+          {"policies", policies}, {"noise_floors", floors}, {"model", run.model().shape().fingerprint},
           {"build", build_id()}};
 }
 
 int search(const TuneOptions& o, std::shared_ptr<const Model> model) {
   TuneRun run(o, std::move(model));
   defer_interrupts();
-  const bool complete = run.run();
-  o.json ? print_json(summary(run, o.target, complete), 2) : write_output(report(run, o.target, complete));
-  if (!complete) return kExitInterrupted;
+  const auto show = [&](bool complete) {
+    o.json ? print_json(summary(o, run, complete), 2) : write_output(report(run, o.target, complete));
+  };
+  if (!run_and_report([&] { return run.run(); }, show)) return kExitInterrupted;
   const bool found =
       std::ranges::all_of(run.tuned(), [](const Tuned& tuned) { return tuned.budget.has_value(); });
   return found ? kExitOk : kExitFailure;
@@ -79,8 +81,8 @@ int compare(const TuneOptions& o, std::shared_ptr<const Model> model) {
   BytesOutput output(o);
   BytesRun run(o, std::move(model));
   defer_interrupts();
-  const bool complete = run.run();
-  output.write(run, complete);
+  const bool complete =
+      run_and_report([&] { return run.run(); }, [&](bool whole) { output.write(run, whole); });
   return complete ? kExitOk : kExitInterrupted;
 }
 

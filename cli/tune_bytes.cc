@@ -5,7 +5,6 @@
 
 #include "interrupt.h"
 #include "output.h"
-#include "policies/words.h"
 #include "require_memory.h"
 #include "vase/error.h"
 
@@ -46,29 +45,30 @@ int64_t first_difference(const MemoryPlan& plan) {
 BytesRun::BytesRun(const TuneOptions& options, std::shared_ptr<const Model> model)
     : o_(options), model_(std::move(model)), texts_(o_.texts.read(*model_)) {
   const std::vector<std::string> kv_types = types_of(o_, model_->shape());
+  GivenOnce once;
   for (const std::string& text : o_.policies) {
     const auto [name, own] = split_types(text);
-    for (const std::string& kv_type : own ? std::vector{*own} : kv_types) buy(kv_type, name);
+    for (const std::string& kv_type : own ? std::vector{*own} : kv_types) buy(kv_type, name, once);
   }
   if (candidates_.empty()) fail("nothing to compare: " + not_measured_.front().why);
   set_first_position();
   check_memory();
 }
 
-void BytesRun::buy(const std::string& kv_type, const std::string& name) {
+void BytesRun::buy(const std::string& kv_type, const std::string& name, GivenOnce& once) {
   CacheOptions cache = o_.cache.options;
   parse_kv_type(kv_type, cache);
   const Policy policy = o_.cache.parse_evicting(name);
-  const auto same = [&](const Candidate& c) {
-    return c.policy.text() == policy.text() && c.bought.plan.key_type == cache.key_type &&
-           c.bought.plan.value_type == cache.value_type;
-  };
-  if (std::ranges::any_of(candidates_, same))
-    fail("--policy " + vase::quoted(name) + " with --kv-type " + kv_type + " is given twice");
+  once.add(name, policy, "--kv-type " + row_types_name(cache.key_type, cache.value_type));
   try {
     const auto bought = eval::buy_cache(model_->shape(), policy, cache, o_.budget_mib, texts_, o_.kl);
     policy.validate(bought.plan.last_budget, cache.buffer);
-    rows_.push_back({name, bought.plan.budget, {}, kv_type, bought.plan.bytes()});
+    rows_.push_back({name,
+                     bought.plan.budget,
+                     {},
+                     kv_type,
+                     bought.plan.bytes(),
+                     eval::settings_json(policy, bought.cache, o_.kl)});
     candidates_.push_back({name, policy, bought});
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kUsage) throw;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "eval/kl_report.h"
+#include "given_once.h"
 #include "progress.h"
 #include "tune_options.h"
 
@@ -41,7 +42,7 @@ class BytesRun {
   int64_t counted_from() const { return from_; }
 
  private:
-  void buy(const std::string& kv_type, const std::string& name);
+  void buy(const std::string& kv_type, const std::string& name, GivenOnce& once);
   void set_first_position();
   void check_memory() const;
   bool measure(const eval::Text& text, Progress& progress);
@@ -51,7 +52,7 @@ class BytesRun {
   std::vector<eval::Text> texts_;
   std::vector<Candidate> candidates_;
   std::vector<NotMeasured> not_measured_;
-  std::vector<eval::KlRow> rows_, floors_ = eval::noise_floor_rows();
+  std::vector<eval::KlRow> rows_, floors_ = eval::noise_floor_rows(o_.kl);
   int64_t from_ = 0;  // the first position at which any candidate can differ from the full cache
 };
 

@@ -29,7 +29,7 @@ std::string advice(const TuneOptions& o, const eval::RankedRow& best) {
 
 std::string report(const TuneOptions& o, const BytesRun& run, const std::vector<eval::RankedRow>& ranked,
                    bool complete) {
-  std::string text = complete ? "" : "Interrupted: the texts until then.\n";
+  std::string text = complete ? "" : "Ended early: the texts until then.\n";
   if (ranked.empty()) return text + "No text was finished.\n";
   if (complete) text += advice(o, ranked.front());
   text += "\n" + eval::ranking_table(ranked, run.floors(), run.counted_from());
@@ -54,6 +54,7 @@ json summary(const TuneOptions& o, const BytesRun& run, const std::vector<eval::
   return {{"complete", complete},
           {"budget_mb", o.budget_mib},
           {"counted_from", run.counted_from()},
+          {"evict_seed", o.first_seed},
           {"measured", measured},
           {"not_measured", missing},
           {"noise_floors", floors},

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/machine.h"
+#include "given_once.h"
 #include "interrupt.h"
 #include "policies/words.h"
 #include "progress.h"
@@ -36,10 +37,12 @@ eval::BudgetRange range_for(const TuneOptions& o, const Policy& policy, const st
 
 std::vector<Tuned> make_all(const TuneOptions& o, const ModelShape& shape, int longest) {
   std::vector<Tuned> all;
+  GivenOnce once;
   for (const std::string& name : o.policies) {
     const Policy policy = o.cache.parse_policy(name);
     if (!policy.evicts() && !policy.reads())
       throw Error(ErrorCode::kUsage, "--policy full has no budget; leave it out");
+    once.add(name, policy);
     all.push_back({name, policy, range_for(o, policy, name, shape, longest), {}, {}});
     for (const int budget : {all.back().range.lowest, all.back().range.highest})
       policy.validate(budget, o.cache.options.buffer);
@@ -120,7 +123,10 @@ bool TuneRun::measure_floors() {
 std::optional<double> TuneRun::measure(Tuned& tuned, int budget) {
   CacheOptions cache = o_.cache.options;
   cache.budget = budget;
-  eval::KlRow row{tuned.name, budget, {}};
+  eval::KlRow row{.name = tuned.name,
+                  .budget = budget,
+                  .texts = {},
+                  .settings = eval::settings_json(tuned.policy, cache, o_.kl)};
   const int seeds = eval::seeds_of(tuned.policy, o_.seeds);
   Progress progress(texts_.size() * static_cast<size_t>(seeds));
   for (size_t i = 0; i < texts_.size(); ++i) {

@@ -66,7 +66,7 @@ class TuneRun {
   std::vector<eval::Text> texts_;
   std::vector<Tuned> tuned_;
   FullCaches fulls_;
-  std::vector<eval::KlRow> floors_ = eval::noise_floor_rows();
+  std::vector<eval::KlRow> floors_ = eval::noise_floor_rows(o_.kl);
 };
 
 }  // namespace vase::cli

@@ -34,6 +34,16 @@ EngineOptions engine_for(const KlOptions& options) {
   return {.threads = options.threads, .chunk = options.chunk, .logit_rows = options.chunk};
 }
 
+Forced force_text(Engine& engine, const Text& text, const SessionOptions& session, const std::string& who,
+                  const std::function<void(int64_t, std::span<const float>)>& on_logits) {
+  try {
+    return engine.force(text.tokens, text.prompt_tokens, session, on_logits);
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kNonFinite) throw;
+    throw Error(e.code(), text.name + ", " + who + ": " + e.what());
+  }
+}
+
 BoughtCache buy_cache(const ModelShape& shape, const Policy& policy, CacheOptions cache, double mib,
                       const std::vector<Text>& texts, const KlOptions& options) {
   cache.budget_mib = mib;
@@ -52,7 +62,7 @@ FullCache::FullCache(std::shared_ptr<const Model> model, const Text& text, const
                 {.key_type = options.full_type, .value_type = options.full_type,
                  .context = static_cast<int>(text.tokens.size())},
                 engine_for(options));
-  engine.force(text.tokens, text.prompt_tokens, {}, [&](int64_t position, std::span<const float> logits) {
+  force_text(engine, text, {}, "full cache", [&](int64_t position, std::span<const float> logits) {
     const float normaliser = static_cast<float>(log_sum_exp(logits));
     float* row = log_p_.data() + static_cast<size_t>(position) * vocabulary_;
     for (size_t i = 0; i < vocabulary_; ++i) row[i] = logits[i] - normaliser;
@@ -79,7 +89,7 @@ KlText FullCache::run(const KlCell& cell, const KlOptions& options) const {
     }
     rows.push_back(row);
   };
-  const Counters counters = engine.force(text_.tokens, text_.prompt_tokens, session, take).counters;
+  const Counters counters = force_text(engine, text_, session, cell.text(), take).counters;
   KlText out{.text = text_.name,
              .tokens = static_cast<int>(text_.tokens.size()),
              .prompt_tokens = text_.prompt_tokens,
@@ -102,7 +112,7 @@ KlText FullCache::compare(const KlCell& cell, const KlOptions& options) const {
 
 KlText FullCache::compare_with_itself(int chunk, RowType type, KlOptions options) const {
   options.chunk = chunk;
-  return run({Policy(), "full", {.key_type = type, .value_type = type}}, options);
+  return run({Policy(), "full cache", {.key_type = type, .value_type = type}}, options);
 }
 
 }  // namespace vase::eval

@@ -1,11 +1,13 @@
 // How far a policy moves a model from its own full cache, teacher-forced: every token of a text is given, and the
-// distribution over the next one is compared with that of the full cache. Cheap, and on reasoning models it follows
-// accuracy.
+// distribution over the next one is compared with that of the full cache. Cheap; how far it follows accuracy depends on
+// the model (docs/eval.md, section 1).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,11 @@ struct KlCell {
   CacheOptions cache;    // its budget is this cell's; max_prompt is set here
   uint64_t seed = 0;     // of the evictions
   std::optional<int64_t> count_from = {};  // count all positions from this one on; else what KlText says
+
+  // "snapkv at 128"
+  std::string text() const {
+    return policy.evicts() || policy.reads() ? name + " at " + std::to_string(cache.budget) : name;
+  }
 };
 
 // One text in one cell. Only positions whose token came after the first eviction count; without one, those after the
@@ -48,6 +55,10 @@ struct KlOptions {
 CacheOptions cache_for(const Policy& policy, CacheOptions cache, const Text& text);
 EngineOptions engine_for(const KlOptions& options);
 
+// Engine::force() over a text. Of logits that are no numbers, Error(kNonFinite) names the text and `who`: the policy.
+Forced force_text(Engine& engine, const Text& text, const SessionOptions& session, const std::string& who,
+                  const std::function<void(int64_t, std::span<const float>)>& on_logits);
+
 // A cache whose M, and whose types if they are left open, megabytes have bought.
 struct BoughtCache {
   CacheOptions cache;  // without the megabytes
@@ -66,7 +77,8 @@ class FullCache {
 
   FullCache(std::shared_ptr<const Model> model, const Text& text, const KlOptions& options);
 
-  // Compares another run of the same text. Throws Error(kUsage) when the cell's budget and policy do not go together.
+  // Compares another run of the same text. Throws Error: kUsage when the cell's budget and policy do not go together,
+  // and as force_text(), which the constructor does, too.
   KlText compare(const KlCell& cell, const KlOptions& options) const;
   // The same for the full cache itself with another chunk size and row type: what differs without any eviction. All
   // positions count.

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "eval/number_text.h"
+#include "eval/run/cache_json.h"
 #include "eval/statistics.h"
 
 namespace vase::eval {
@@ -64,16 +65,42 @@ std::string table_row(const std::string& name, const std::string& budget, const 
          number_text("%.3f", s.full_perplexity) + ") | " + std::to_string(s.positions) + " |\n";
 }
 
+// What a full cache has that is compared with the full cache.
+struct Change {
+  const char* name;
+  int chunk;
+  RowType type;
+};
+
+std::vector<Change> changes_of(const KlOptions& options) {
+  const int other = options.chunk == 1 ? 2 : (options.chunk + 1) / 2;
+  return {{"full, other chunk size", other, RowType::kF16}, {"full, f32 rows", options.chunk, RowType::kF32}};
+}
+
 }  // namespace
 
-std::vector<KlRow> noise_floor_rows() {
-  return {{"full, other chunk size", 0, {}}, {"full, f32 rows", 0, {}}};
+nlohmann::json settings_json(const Policy& policy, const CacheOptions& cache, const KlOptions& options) {
+  nlohmann::json settings = parts_json(policy.text());
+  settings["cache"] = cache_json(cache);
+  settings["chunk"] = options.chunk;
+  return settings;
+}
+
+std::vector<KlRow> noise_floor_rows(const KlOptions& options) {
+  std::vector<KlRow> rows;
+  for (const Change& change : changes_of(options)) {
+    const CacheOptions cache{.key_type = change.type, .value_type = change.type};
+    rows.push_back(
+        {.name = change.name, .texts = {}, .settings = settings_json({}, cache, {.chunk = change.chunk})});
+  }
+  return rows;
 }
 
 void add_noise_floors(std::vector<KlRow>& floors, const FullCache& full, const KlOptions& options) {
-  const int other = options.chunk == 1 ? 2 : (options.chunk + 1) / 2;
-  floors.at(0).texts.push_back(full.compare_with_itself(other, RowType::kF16, options));
-  floors.at(1).texts.push_back(full.compare_with_itself(options.chunk, RowType::kF32, options));
+  const std::vector<Change> changes = changes_of(options);
+  for (size_t i = 0; i < changes.size(); ++i) {
+    floors.at(i).texts.push_back(full.compare_with_itself(changes[i].chunk, changes[i].type, options));
+  }
 }
 
 double noise_floor(const std::vector<KlRow>& floors) {
@@ -137,6 +164,7 @@ nlohmann::json text_json(const KlRow& row, const KlText& text, uint64_t seed) {
           {"same_top", text.same_top / positions},
           {"nll", text.nll / predicted},
           {"nll_full", text.full_nll / predicted}};
+  json.update(row.settings);
   add_bytes(json, row);
   return json;
 }
@@ -158,6 +186,7 @@ nlohmann::json summary_json(const KlRow& row) {
           {"perplexity", s.perplexity},
           {"perplexity_error", error_json(s.perplexity_error, s.texts)},
           {"perplexity_full", s.full_perplexity}};
+  json.update(row.settings);
   add_bytes(json, row);
   return json;
 }

@@ -18,10 +18,15 @@ struct KlRow {
   std::vector<KlText> texts;  // every text once per seed
   std::string kv_type = {};   // of its rows, as --kv-type takes them; empty: not told apart in this table
   uint64_t bytes = 0;         // of one sequence's cache, scratch included; with a kv_type
+  nlohmann::json settings = nlohmann::json::object();  // settings_json(), for who wants the numbers again
 };
 
+// What shapes a row beside its budget and seeds: parts_json() of eval/run/cache_json.h, "cache":
+// cache_json(), "chunk".
+nlohmann::json settings_json(const Policy& policy, const CacheOptions& cache, const KlOptions& options);
+
 // Rows of the full cache against itself, without texts: with another chunk size, and with f32 rows.
-std::vector<KlRow> noise_floor_rows();
+std::vector<KlRow> noise_floor_rows(const KlOptions& options);
 // Measures one text for each of them.
 void add_noise_floors(std::vector<KlRow>& floors, const FullCache& full, const KlOptions& options);
 // The largest of their means: what lies below it means nothing.
@@ -44,7 +49,8 @@ KlSummary summarise(const KlRow& row);
 // Each text's own mean in nats, seeds pooled; texts without counted positions are left out.
 std::map<std::string, double> text_means(const KlRow& row);
 
-// One line for each text and seed, without the build and model, which the caller adds.
+// One line for each text and seed, and a row, with the settings. Build and model are the caller's to add; of
+// a row the seeds, too.
 nlohmann::json text_json(const KlRow& row, const KlText& text, uint64_t seed);
 nlohmann::json summary_json(const KlRow& row);
 

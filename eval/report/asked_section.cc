@@ -2,6 +2,7 @@
 #include <ctime>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "eval/report/sections.h"
 #include "eval/report/setting.h"
@@ -14,9 +15,25 @@ using nlohmann::json;
 
 constexpr size_t kColumns = 3;  // folders beside each other in a table
 
+template <typename Source>
 struct Fact {
   const char* name;
-  std::function<std::string(const ResultSet&)> value;
+  std::function<std::string(const Source&)> value;
+};
+using Facts = std::vector<Fact<ResultSet>>;
+using KlFacts = std::vector<Fact<KlFile>>;
+
+// Of a cache, where a configuration and a line of `vase eval kl` have it.
+constexpr std::pair<const char*, const char*> kCache[] = {
+    {"buffer (newest tokens kept)", "/cache/buffer"},
+    {"period between evictions (0: the buffer)", "/cache/period"},
+    {"rows of keys", "/cache/key_type"},
+    {"rows of values", "/cache/value_type"},
+    {"prompt", "/cache/prefill"},
+    {"trigger", "/cache/trigger"},
+    {"positions", "/cache/positions"},
+    {"budgets of layers", "/cache/layers"},
+    {"layers take turns", "/cache/stagger"},
 };
 
 // "2026-11-30 10:15"
@@ -72,12 +89,12 @@ std::string commands(const ResultSet& set) {
   return text.empty() ? "-" : text;
 }
 
-Fact plain(const char* name, const char* pointer) {
+Fact<ResultSet> plain(const char* name, const char* pointer) {
   return {name, [pointer](const ResultSet& set) { return setting(set, pointer); }};
 }
 
-std::vector<Fact> facts() {
-  return {
+Facts facts() {
+  Facts all = {
       {"texts",
        [](const ResultSet& s) {
          return std::to_string(s.results.size()) + " of " + std::to_string(s.expected());
@@ -105,28 +122,53 @@ std::vector<Fact> facts() {
       plain("seed of the texts", "seed"),
       plain("eviction seeds", "seeds"),
       plain("first eviction seed", "evict_seed"),
-      plain("buffer (newest tokens kept)", "/cache/buffer"),
-      plain("period between evictions (0: the buffer)", "/cache/period"),
-      plain("rows of keys", "/cache/key_type"),
-      plain("rows of values", "/cache/value_type"),
-      plain("prompt", "/cache/prefill"),
-      plain("trigger", "/cache/trigger"),
-      plain("positions", "/cache/positions"),
-      plain("budgets of layers", "/cache/layers"),
-      plain("layers take turns", "/cache/stagger"),
-      plain("context limit (0: none)", "/cache/context"),
-      plain("attention", "path"),
-      {"hash of all this", [](const ResultSet& s) { return s.config["hash"].get<std::string>(); }},
-      {"command", commands},
   };
+  for (const auto& [name, pointer] : kCache) all.push_back(plain(name, pointer));
+  all.push_back(plain("context limit (0: none)", "/cache/context"));
+  all.push_back(plain("attention", "path"));
+  all.push_back({"hash of all this", [](const ResultSet& s) { return s.config["hash"].get<std::string>(); }});
+  all.push_back({"command", commands});
+  return all;
 }
 
-Table facts_table(std::span<const ResultSet> sets) {
-  Table table{.title = "Settings", .columns = {"setting"}, .rows = {}, .note = "", .names = 1 + sets.size()};
-  for (const ResultSet& set : sets) table.columns.push_back(set.name);
-  for (const Fact& fact : facts()) {
+// Different values of the lines that are about a policy, in their order.
+std::string listed(const KlFile& file, const std::function<std::string(const KlLine&)>& value) {
+  std::string text;
+  std::set<std::string> taken;
+  for (const KlLine& line : file.lines) {
+    if (line.budget == 0) continue;
+    if (const std::string one = value(line); taken.insert(one).second)
+      text += (text.empty() ? "" : ", ") + one;
+  }
+  return text.empty() ? "-" : text;
+}
+
+Fact<KlFile> of_lines(const char* name, std::function<std::string(const KlLine&)> value) {
+  return {name, [value = std::move(value)](const KlFile& file) { return listed(file, value); }};
+}
+
+KlFacts kl_facts() {
+  KlFacts all = {
+      of_lines("model", [](const KlLine& line) { return line.model; }),
+      of_lines("vase", [](const KlLine& line) { return line.build; }),
+      of_lines("eviction seeds", [](const KlLine& line) { return std::to_string(line.evict_seed); }),
+      of_lines("texts: tokens",
+               [](const KlLine& line) { return line.text + ": " + std::to_string(line.tokens); }),
+  };
+  for (const auto& [name, pointer] : kCache) {
+    all.push_back(of_lines(name, [at = pointer](const KlLine& line) { return setting(line.settings, at); }));
+  }
+  return all;
+}
+
+template <typename Source>
+Table facts_table(const char* title, std::span<const Source> sources,
+                  const std::vector<Fact<Source>>& facts) {
+  Table table{.title = title, .columns = {"setting"}, .rows = {}, .note = "", .names = 1 + sources.size()};
+  for (const Source& source : sources) table.columns.push_back(source.name);
+  for (const Fact<Source>& fact : facts) {
     std::vector<std::string> cells = {fact.name};
-    for (const ResultSet& set : sets) cells.push_back(fact.value(set));
+    for (const Source& source : sources) cells.push_back(fact.value(source));
     if (std::ranges::all_of(cells.begin() + 1, cells.end(),
                             [](const std::string& cell) { return cell == "-"; }))
       continue;
@@ -135,52 +177,33 @@ Table facts_table(std::span<const ResultSet> sets) {
   return table;
 }
 
+template <typename Source>
+void add_facts(Section& section, const char* title, std::span<const Source> sources,
+               const std::vector<Fact<Source>>& facts) {
+  for (size_t i = 0; i < sources.size(); i += kColumns)
+    section.blocks.push_back(
+        facts_table(title, sources.subspan(i, std::min(kColumns, sources.size() - i)), facts));
+}
+
 // The canonical text of each policy, and hashes of files that it names.
-Table policies_table(const std::vector<ResultSet>& sets) {
+Table policies_table(const ReportInput& input) {
   Table table{.title = "Policies",
               .columns = {"policy", "its parts", "hashes of its files"},
               .rows = {},
               .note = "",
               .names = 3};
   std::set<std::vector<std::string>> taken;
-  for (const ResultSet& set : sets) {
-    const size_t count = set.config["config"]["cells"].size();
-    for (size_t i = 0; i < count; ++i) {
-      const std::string at = "/cells/" + std::to_string(i);
-      const std::vector<std::string> row = {setting(set, at + "/policy"), setting(set, at + "/parts"),
-                                            setting(set, at + "/files")};
-      if (taken.insert(row).second) table.rows.push_back(row);
-    }
+  const auto add = [&](const std::string& policy, const json& cell) {
+    const std::vector<std::string> row = {policy, setting(cell, "parts"), setting(cell, "files")};
+    if (taken.insert(row).second) table.rows.push_back(row);
+  };
+  for (const ResultSet& set : input.sets) {
+    for (const json& cell : set.config["config"]["cells"]) add(setting(cell, "policy"), cell);
   }
-  return table;
-}
-
-Table kl_table(const std::vector<KlFile>& files) {
-  Table table{.title = "Files of vase eval kl",
-              .columns = {"file", "model", "vase", "eviction seeds", "texts: tokens"},
-              .rows = {},
-              .note =
-                  "A line of these files does not hold the buffer, the row types and the prefill: their "
-                  "defaults, unless the command that made the file says otherwise.",
-              .names = 5};
-  for (const KlFile& file : files) {
-    std::set<std::string> models, builds, texts;
-    std::set<uint64_t> seeds;
+  for (const KlFile& file : input.kl) {
     for (const KlLine& line : file.lines) {
-      models.insert(line.model);
-      builds.insert(line.build);
-      texts.insert(line.text + ": " + std::to_string(line.tokens));
-      if (line.budget > 0) seeds.insert(line.evict_seed);
+      if (line.budget > 0 && line.settings.contains("parts")) add(line.policy, line.settings);
     }
-    const auto listed = [](const auto& set, const auto& shown) {
-      std::string text;
-      for (const auto& one : set) text += (text.empty() ? "" : ", ") + shown(one);
-      return text;
-    };
-    const auto same = [](const std::string& text) { return text; };
-    table.rows.push_back({file.name, listed(models, same), listed(builds, same),
-                          listed(seeds, [](uint64_t seed) { return std::to_string(seed); }),
-                          listed(texts, same)});
   }
   return table;
 }
@@ -189,12 +212,11 @@ Table kl_table(const std::vector<KlFile>& files) {
 
 Section asked_section(const Material& material) {
   Section section{"What was asked", {}};
-  const std::span<const ResultSet> sets = material.input.sets;
-  for (size_t i = 0; i < sets.size(); i += kColumns) {
-    section.blocks.push_back(facts_table(sets.subspan(i, std::min(kColumns, sets.size() - i))));
-  }
-  if (!sets.empty()) section.blocks.push_back(policies_table(material.input.sets));
-  if (!material.input.kl.empty()) section.blocks.push_back(kl_table(material.input.kl));
+  const ReportInput& input = material.input;
+  add_facts<ResultSet>(section, "Settings", input.sets, facts());
+  add_facts<KlFile>(section, "Settings of vase eval kl", input.kl, kl_facts());
+  if (Table policies = policies_table(input); !policies.rows.empty())
+    section.blocks.push_back(std::move(policies));
   return section;
 }
 

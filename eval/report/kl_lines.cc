@@ -7,6 +7,7 @@
 #include <set>
 
 #include "eval/number_text.h"
+#include "eval/report/setting.h"
 #include "eval/run/results_file.h"
 #include "eval/statistics.h"
 #include "vase/error.h"
@@ -41,6 +42,15 @@ double number(const ResultsLine& line, const char* key, double most) {
                  number_text("%g", most));
 }
 
+// The chunk changes no number, so it tells nothing apart.
+json settings_of(const json& line) {
+  json settings = json::object();
+  for (const char* key : {"parts", "files", "cache"}) {
+    if (line.contains(key)) settings[key] = line[key];
+  }
+  return settings;
+}
+
 KlLine read_line(const ResultsLine& line) {
   return {.model = field<std::string>(line, "model"),
           .build = field<std::string>(line, "build"),
@@ -56,7 +66,8 @@ KlLine read_line(const ResultsLine& line) {
           .kl_max = number(line, "kl_max", kLargest),
           .same_top = number(line, "same_top", 1),
           .nll = number(line, "nll", kLargest),
-          .nll_full = number(line, "nll_full", kLargest)};
+          .nll_full = number(line, "nll_full", kLargest),
+          .settings = settings_of(line.json)};
 }
 
 // Sums over the seeds of one text.
@@ -110,6 +121,25 @@ KlSummary summarise_lines(const std::vector<const KlLine*>& lines) {
   return s;
 }
 
+// Where the settings of a row differ from those of others of its policy on its model.
+std::set<std::string> differences(const KlFileRow& row, const std::vector<KlFileRow>& rows) {
+  std::set<std::string> places;
+  for (const KlFileRow& other : rows) {
+    if (other.model != row.model || other.policy != row.policy) continue;
+    for (const json& one : json::diff(row.settings, other.settings)) places.insert(one["path"]);
+  }
+  return places;
+}
+
+std::string label_of(const KlFileRow& row, const std::vector<KlFileRow>& rows) {
+  std::string label = row.policy;
+  for (const std::string& place : differences(row, rows)) {
+    label += (label == row.policy ? " · " : ", ") + place.substr(place.rfind('/') + 1) + " " +
+             setting(row.settings, place);
+  }
+  return label;
+}
+
 }  // namespace
 
 KlFile read_kl_file(const std::string& path) {
@@ -128,11 +158,17 @@ std::vector<KlFileRow> kl_rows(const KlFile& file) {
   std::vector<std::vector<const KlLine*>> own;
   for (const KlLine& line : file.lines) {
     const auto same = std::ranges::find_if(rows, [&](const KlFileRow& row) {
-      return row.model == line.model && row.policy == line.policy && row.budget == line.budget;
+      return row.model == line.model && row.policy == line.policy && row.budget == line.budget &&
+             row.settings == line.settings;
     });
     const auto index = static_cast<size_t>(same - rows.begin());
     if (same == rows.end()) {
-      rows.push_back({line.model, line.policy, line.budget, 0, {}});
+      rows.push_back({.model = line.model,
+                      .policy = line.policy,
+                      .budget = line.budget,
+                      .settings = line.settings,
+                      .label = "",
+                      .summary = {}});
       own.emplace_back();
     }
     own[index].push_back(&line);
@@ -142,6 +178,7 @@ std::vector<KlFileRow> kl_rows(const KlFile& file) {
     for (const KlLine* line : own[i]) seeds.insert(line->evict_seed);
     rows[i].seeds = seeds.size();
     rows[i].summary = summarise_lines(own[i]);
+    rows[i].label = label_of(rows[i], rows);
   }
   return rows;
 }
@@ -175,6 +212,7 @@ json kl_file_json(const KlFile& file) {
                     {"perplexity", s.perplexity},
                     {"perplexity_error", error(s.perplexity_error)},
                     {"perplexity_full", s.full_perplexity}});
+    rows.back().update(row.settings);
   }
   return {{"file", file.name}, {"torn", file.torn}, {"rows", rows}};
 }

@@ -1,6 +1,7 @@
 #include "eval/report/kl_panels.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -19,13 +20,13 @@ TextSet texts_of(const KlFile& file, const std::string& model) {
 
 bool is_drawn(const KlFileRow& row) { return row.budget > 0 && row.summary.positions > 0; }
 
-// The policies of a file on a model, each with its budgets.
+// The policies of a file on a model, each with its budgets; with other settings a policy is another one.
 std::vector<KlSeries> series_of(const std::vector<KlFileRow>& rows, const std::string& model) {
   std::vector<KlSeries> list;
   for (const KlFileRow& row : rows) {
     if (row.model != model || !is_drawn(row)) continue;
-    auto series = std::ranges::find(list, row.policy, &KlSeries::policy);
-    if (series == list.end()) series = list.insert(series, {row.policy, row.policy, {}});
+    auto series = std::ranges::find(list, row.label, &KlSeries::label);
+    if (series == list.end()) series = list.insert(series, {row.label, row.policy, {}});
     series->rows.push_back(&row);
   }
   for (KlSeries& series : list) std::ranges::sort(series.rows, {}, &KlFileRow::budget);
@@ -42,12 +43,12 @@ std::vector<std::string> models_of(std::span<const std::vector<KlFileRow>> rows)
   return models;
 }
 
-// A policy of one file alone is called by its name.
+// What one file alone has is called by its label.
 void name_files(KlPanel& panel, const std::vector<std::string>& files) {
+  std::map<std::string, int> counts;
+  for (const KlSeries& series : panel.series) ++counts[series.label];
   for (size_t i = 0; i < panel.series.size(); ++i) {
-    if (std::ranges::count(panel.series, panel.series[i].policy, &KlSeries::policy) > 1) {
-      panel.series[i].label = panel.series[i].policy + " · " + files[i];
-    }
+    if (counts[panel.series[i].label] > 1) panel.series[i].label += " · " + files[i];
   }
 }
 

@@ -11,7 +11,7 @@
 namespace vase::eval::report {
 
 struct KlSeries {
-  std::string label;  // the policy; the file as well when another file of the panel has the policy, too
+  std::string label;  // of its rows; the file as well when another file of the panel has the label, too
   std::string policy;
   std::vector<const KlFileRow*> rows;  // with counted positions, by growing budget; not empty
 };

@@ -38,8 +38,8 @@ std::vector<std::string> cells_of(const KlFileRow& row, std::optional<double> fl
   const KlSummary& s = row.summary;
   const std::string budget = row.budget > 0 ? std::to_string(row.budget) : "-";
   if (s.positions == 0)
-    return {row.policy, budget, "never evicted", "", "", "", "", "", std::to_string(row.seeds), "0", "0"};
-  return {row.policy,
+    return {row.label, budget, "never evicted", "", "", "", "", "", std::to_string(row.seeds), "0", "0"};
+  return {row.label,
           budget,
           with_error("%.4f", s.kl, s.kl_error, s.texts) + mark_of(row, floor),
           number_text("%.4f", s.median),

@@ -22,8 +22,7 @@ std::string about_set(const ResultSet& set) {
 std::string about_file(const KlFile& file) {
   std::string text =
       file.name + ": " + std::to_string(file.lines.size()) + " lines of divergence from the full cache.";
-  if (file.torn)
-    text += " Its last line is not whole and was left out: its run was ended, or is still going on.";
+  if (file.torn) text += " Its last line is not whole and was left out: something has cut the file off.";
   return text;
 }
 

@@ -6,24 +6,27 @@ namespace {
 using nlohmann::json;
 
 // Null where there is none.
-json value_of(const ResultSet& set, const std::string& pointer) {
+json value_of(const json& settings, const std::string& pointer) {
   const json::json_pointer place(pointer.starts_with('/') ? pointer : "/" + pointer);
-  const json& config = set.config["config"];
-  return config.contains(place) ? config.at(place) : json();
+  return settings.contains(place) ? settings.at(place) : json();
 }
 
 }  // namespace
 
-std::string setting(const ResultSet& set, const std::string& pointer) {
-  const json value = value_of(set, pointer);
+std::string setting(const json& settings, const std::string& pointer) {
+  const json value = value_of(settings, pointer);
   if (value.empty()) return "-";  // null, or a list without anything
   const std::string text = value.is_string() ? value.get<std::string>()
                                              : value.dump(-1, ' ', false, json::error_handler_t::replace);
   return text.empty() ? "-" : text;
 }
 
+std::string setting(const ResultSet& set, const std::string& pointer) {
+  return setting(set.config["config"], pointer);
+}
+
 int64_t number_setting(const ResultSet& set, const std::string& pointer, int64_t otherwise) {
-  const json value = value_of(set, pointer);
+  const json value = value_of(set.config["config"], pointer);
   return value.is_number_integer() ? value.get<int64_t>() : otherwise;
 }
 

@@ -9,7 +9,9 @@
 namespace vase::eval::report {
 
 // The value at a JSON pointer such as "/sampling/top_p", words as they are, everything else as JSON; "-"
-// where it is missing, null or empty. A name without a slash is a setting of the configuration itself.
+// where it is missing, null or empty. A name without a slash is a setting of the object itself.
+std::string setting(const nlohmann::json& settings, const std::string& pointer);
+// The same of a folder's configuration.
 std::string setting(const ResultSet& set, const std::string& pointer);
 
 // The same as a number; `otherwise` where it is none.

@@ -74,6 +74,12 @@ CacheOptions read_cache(const json& object, const std::string& where) {
   return c;
 }
 
+json parts_json(const std::string& policy) {
+  json parts = {{"parts", policy}};
+  if (const json files = policy_files_json(policy); !files.empty()) parts["files"] = files;
+  return parts;
+}
+
 json policy_files_json(std::string_view policy) {
   json files = json::object();
   for (const std::string_view key : {"gates=", "stats="}) {

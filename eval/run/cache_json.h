@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 #include "vase/options.h"
@@ -18,6 +19,9 @@ nlohmann::json cache_json(const CacheOptions& cache);
 // The other way round, for an object with these fields. Throws Error(kCorrupt): "<where>: ..." for fields
 // that are missing, unknown or not what they should be.
 CacheOptions read_cache(const nlohmann::json& object, const std::string& where);
+
+// A policy's canonical text as "parts", and policy_files_json() as "files" where it is not empty.
+nlohmann::json parts_json(const std::string& policy);
 
 // The files that a policy's text names, for parts that were made for one model: {"stats": hash of the
 // content}. Empty for most. The parser has read them, so they are there.

@@ -35,12 +35,12 @@ json task_json(const Task& task) {
 }
 
 json cell_json(const Cell& cell) {
-  json one = {{"policy", cell.name}, {"parts", cell.policy.text()}, {"budget", cell.budget}};
+  json one = {{"policy", cell.name}, {"budget", cell.budget}};
+  one.update(parts_json(cell.policy.text()));
   if (cell.bought) {
     one["budget_mib"] = cell.bought->mib;
     one["kv_type"] = row_types_name(cell.bought->key_type, cell.bought->value_type);
   }
-  if (const json files = policy_files_json(cell.policy.text()); !files.empty()) one["files"] = files;
   return one;
 }
 

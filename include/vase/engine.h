@@ -97,8 +97,8 @@ class VASE_API Engine {
   void set_on_logits(OnLogits on_logits);
 
   // Teacher forcing: feeds tokens to a fresh sequence, EngineOptions::logit_rows at a time, and calls back with the
-  // logits that follow each. Same mathematics as generating them. The first prompt_tokens count as the prompt. Needs a
-  // free sequence for the time of the call; throws Error(kUsage) when there is none.
+  // logits that follow each. Same mathematics as generating them. The first prompt_tokens count as the prompt. Throws
+  // Error: kUsage when no sequence is free for the time of the call, kNonFinite for logits that are no numbers.
   Forced force(std::span<const int32_t> tokens, int prompt_tokens, const SessionOptions& options,
                const std::function<void(int64_t position, std::span<const float> logits)>& on_logits);
 

@@ -321,7 +321,7 @@ VASE_API vase_status vase_engine_submit(vase_engine* engine, const int32_t* prom
  * are still running or queued; 0 when there is nothing to do. */
 VASE_API vase_status vase_engine_step(vase_engine* engine, vase_on_text on_text, void* user, int32_t* left);
 /* Teacher forcing: feeds tokens to a fresh sequence and calls back with the logits that follow each. The first
- * prompt_tokens count as the prompt. Options and counters may be NULL. */
+ * prompt_tokens count as the prompt. VASE_NON_FINITE at logits that are no numbers. Options and counters may be NULL. */
 VASE_API vase_status vase_engine_force(vase_engine* engine, const int32_t* tokens, size_t count, int32_t prompt_tokens,
                                        const vase_session_options* options, vase_on_logits on_logits, void* user,
                                        vase_counters* counters, size_t counters_size);

@@ -45,7 +45,8 @@ class Engine:
     def force(self, tokens, on_logits, **options):
         """Teacher forcing: feeds tokens to a fresh sequence and calls on_logits(position, logits) after each.
 
-        logits is an array [vocabulary]. prompt_tokens = 0, evict_seed = 0, stream = 0. Returns the Counters.
+        logits is an array [vocabulary]. prompt_tokens = 0, evict_seed = 0, stream = 0. Returns the Counters. Raises vase.Error
+        for logits that are NaN or infinite.
         """
         return self._engine.force(tokens, on_logits, **options)
 

@@ -318,7 +318,9 @@ Forced Engine::force(std::span<const int32_t> tokens, int prompt_tokens, const S
     for (size_t i = 0; i < part.size(); ++i) impl_->outputs.push_back(static_cast<int32_t>(i));
     impl_->run_and_advance();
     for (size_t i = 0; i < part.size(); ++i) {
-      on_logits(static_cast<int64_t>(fed + i), impl_->logits.subspan(i * vocabulary, vocabulary));
+      const std::span<const float> row = impl_->logits.subspan(i * vocabulary, vocabulary);
+      require_numbers(row, fed + i + 1);
+      on_logits(static_cast<int64_t>(fed + i), row);
     }
     impl_->attention->rethrow_error();
     fed += part.size();

@@ -107,6 +107,17 @@ void check(const SamplingOptions& o) {
 
 }  // namespace
 
+void require_numbers(std::span<const float> logits, uint64_t position) {
+  int broken = 0, any = 0;  // int: vectorises, bool does not
+  for (const float x : logits) {
+    broken |= !(x < std::numeric_limits<float>::infinity());  // NaN compares false
+    any |= x > -std::numeric_limits<float>::infinity();
+  }
+  if (!broken && any) return;
+  throw Error(ErrorCode::kNonFinite, std::string("the model gave ") + (broken ? "NaN or infinite" : "only -infinite") +
+                                         " logits for the token at position " + std::to_string(position));
+}
+
 struct Sampler::Impl {
   SamplingOptions options;
   std::vector<float> weights;         // [vocabulary] logits, then weights
@@ -115,7 +126,6 @@ struct Sampler::Impl {
   std::vector<uint32_t> seen;         // [vocabulary] how often each token is in the ring; empty without a penalty
   size_t accepted = 0;
 
-  void load(std::span<const float> logits, uint64_t position);
   void penalise();
   int32_t best() const;
   double weigh(float highest);
@@ -123,20 +133,6 @@ struct Sampler::Impl {
   bool enough(double mass, double total, double u) const;
   std::span<Candidate> filter(double total);
 };
-
-// Copies the logits and refuses those that are no numbers.
-void Sampler::Impl::load(std::span<const float> logits, uint64_t position) {
-  int broken = 0, any = 0;  // int: vectorises, bool does not
-  for (size_t i = 0; i < logits.size(); ++i) {
-    const float x = logits[i];
-    broken |= !(x < std::numeric_limits<float>::infinity());  // NaN compares false
-    any |= x > -std::numeric_limits<float>::infinity();
-    weights[i] = x;
-  }
-  if (!broken && any) return;
-  throw Error(ErrorCode::kNonFinite, std::string("the model gave ") + (broken ? "NaN or infinite" : "only -infinite") +
-                                         " logits for the token at position " + std::to_string(position));
-}
 
 // Keskar et al. 2019 (CTRL): the logit of a token seen lately is divided by the penalty when positive, else multiplied.
 void Sampler::Impl::penalise() {
@@ -245,7 +241,8 @@ int32_t Sampler::sample(std::span<const float> logits, uint64_t position) {
     throw Error(ErrorCode::kUsage, std::to_string(logits.size()) + " logits for a vocabulary of " +
                                        std::to_string(s.weights.size()));
   }
-  s.load(logits, position);
+  require_numbers(logits, position);
+  std::ranges::copy(logits, s.weights.begin());
   s.penalise();
   const int32_t best = s.best();
   if (s.options.temperature == 0) return best;

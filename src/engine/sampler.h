@@ -11,6 +11,10 @@
 
 namespace vase {
 
+// Throws Error(kNonFinite) when a logit is NaN or +infinity, or all are -infinity. position: index of the token that they
+// are for.
+void require_numbers(std::span<const float> logits, uint64_t position);
+
 class Sampler {
  public:
   // Throws Error(kUsage) for values out of range: temperature 0 or 0.001 .. 100, top_k >= 0, top_p in (0, 1],
@@ -20,8 +24,7 @@ class Sampler {
 
   // Tokens that the repetition penalty looks back on (prompt and generated).
   void accept(int32_t token);
-  // position: index of the token to be sampled. Throws Error(kNonFinite) when a logit is NaN or +infinity, or all
-  // are -infinity.
+  // position: index of the token to be sampled. Throws as require_numbers().
   int32_t sample(std::span<const float> logits, uint64_t position);
 
  private:

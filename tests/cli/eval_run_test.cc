@@ -366,6 +366,9 @@ TEST_F(CliEvalRun, AFullDiskIsAnErrorAndLosesNothing) {
   const Outcome o = vase(arguments, "ulimit -f 20; ");
   EXPECT_EQ(o.code, 1);
   EXPECT_NE(o.err.find("results.jsonl: File too large"), std::string::npos) << o.err;
+  EXPECT_NE(o.out.find("holds " + std::to_string(line_count("out")) + " of 30 texts."), std::string::npos)
+      << o.out;
+  EXPECT_NE(o.out.find("| full |"), std::string::npos) << o.out;
   EXPECT_GT(line_count("out"), 0u);
   EXPECT_EQ(contents(path("out/results.jsonl")).back(), '\n');
   EXPECT_EQ(vase(arguments).code, 0);

@@ -143,7 +143,8 @@ TEST_F(CliPreset, TuneRefusesWhatItCannotCompare) {
   expect_usage_error(tune("--kv-type q5_0"), {"--kv-type", "q5_0"});
   expect_usage_error(tune("--policy full"), {"full", "leave it out"});
   expect_usage_error(tune("--policy quest"), {"quest", "leave it out"});
-  expect_usage_error(tune("--kv-type f16 --kv-type f16"), {"given twice"});
+  expect_usage_error(tune("--kv-type f16 --kv-type f16,f16"),
+                     {"--policy 'vase' with --kv-type f16 is given twice"});
   expect_usage_error(tune("--kv-type f16", 20), {"longer texts"});
   expect_usage_error(vase(with_model("tune") + " --text " + text("a") + " --kv-budget-mb 0.01"),
                      {"too little", "q8_0", "q4_0", "smallest"});

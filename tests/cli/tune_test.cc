@@ -67,6 +67,7 @@ TEST_F(CliTune, NoBudgetThatIsEnoughIsSaidWithExitCodeOne) {
 
 TEST_F(CliTune, RefusesWhatItCannotTune) {
   expect_usage_error(tune("--policy full"), {"full", "leave it out"});
+  expect_usage_error(tune("--policy vase --policy vase"), {"--policy 'vase' is given twice"});
   expect_usage_error(tune("--target-kl 0"), {"--target-kl", "allowed"});
   expect_usage_error(tune("--target-kl x"), {"--target-kl", "allowed"});
   expect_usage_error(tune("--step 0"), {"--step", "allowed"});

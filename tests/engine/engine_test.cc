@@ -353,6 +353,24 @@ TEST_F(EngineTest, ForcingChecksItsPrompt) {
   expect_usage([&] { engine.force({}, 0, {}, nothing); }, "empty");
 }
 
+// The row that follows the broken token is never handed out, and the engine goes on with other texts.
+TEST_F(EngineTest, ForcingRefusesLogitsThatAreNoNumbers) {
+  const TinyModel file{TinyOptions{.nan_token = '!'}};
+  Engine engine(Model::load(file.path()), Policy::parse("vase-attnv"), cache_,
+                {.threads = 1, .logit_rows = 2});
+  std::vector<int64_t> seen;
+  const auto keep = [&](int64_t position, std::span<const float>) { seen.push_back(position); };
+  try {
+    engine.force(bytes("abc!de"), 0, {}, keep);
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kNonFinite);
+    EXPECT_STREQ(e.what(), "the model gave NaN or infinite logits for the token at position 4");
+  }
+  EXPECT_EQ(seen, (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(engine.force(bytes("abcde"), 0, {}, keep).counters.tokens_seen, 5);
+}
+
 TEST_F(EngineTest, TeacherForcingLeavesTheQueueAlone) {
   Engine engine(plain(), Policy::parse("vase-attnv"), cache_, {.sequences = 2, .threads = 1, .logit_rows = 8});
   const auto s = engine.submit(bytes("abc"), options(20));

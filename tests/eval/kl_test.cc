@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "eval/kl_report.h"
+#include "eval/run/cache_json.h"
+#include "eval/unlike_texts.h"
 #include "support/kl.h"
 #include "support/tiny_gguf.h"
 #include "vase/error.h"
@@ -137,6 +139,28 @@ TEST_F(Kl, ABudgetThatDoesNotWorkIsRefused) {
   EXPECT_THROW(full.compare(cell("vase-attnv", 8), options_), Error);
 }
 
+TEST(KlOfABrokenModel, NamesTheTextAndThePolicy) {
+  const test::TinyModel file({.nan_token = '!'});
+  const std::shared_ptr<const Model> model = Model::load(file.path());
+  const auto error_of = [](const auto& action) -> std::string {
+    try {
+      action();
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kNonFinite);
+      return e.what();
+    }
+    return "";
+  };
+  const Text text{"broken", {'a', 'b', '!', 'c'}, 0};
+  const std::string why = "the model gave NaN or infinite logits for the token at position 3";
+  EXPECT_EQ(error_of([&] { FullCache(model, text, {.threads = 1}); }), "broken, full cache: " + why);
+  const KlCell cell{Policy::parse("random"), "random", {.budget = 40, .buffer = 8}};
+  Engine engine(model, cell.policy, cell.cache, {.threads = 1});
+  EXPECT_EQ(
+      error_of([&] { force_text(engine, text, {}, cell.text(), [](int64_t, std::span<const float>) {}); }),
+      "broken, random at 40: " + why);
+}
+
 KlText measured(const std::string& name, std::vector<float> kl, int same_top, double nll, double full_nll) {
   return {.text = name, .kl = std::move(kl), .same_top = same_top, .nll = nll, .full_nll = full_nll, .predicted = 2};
 }
@@ -156,6 +180,59 @@ TEST(KlSummary, MeansAreOverTextsWithSeedsPooled) {
   EXPECT_DOUBLE_EQ(s.same_top_error, 0);
   EXPECT_DOUBLE_EQ(s.perplexity, std::exp((6.0 / 4 + 1.0 / 2) / 2));
   EXPECT_DOUBLE_EQ(s.full_perplexity, std::exp(0.5));
+}
+
+// Worked out by hand; standard errors are statistics.stdev(means) / sqrt(n) of Python, p99
+// numpy.percentile(x, 99).
+TEST(KlSummary, OfTextsThatDifferInEverything) {
+  const KlRow row = test::unlike_texts();
+  const KlSummary s = summarise(row);
+  EXPECT_EQ(s.texts, 3);
+  EXPECT_EQ(s.positions, 7);
+  EXPECT_NEAR(s.kl, 4.75 / 3, 1e-12);  // of 1, 0.75, 3
+  EXPECT_NEAR(s.kl_error, 0.7120003121, 1e-9);
+  EXPECT_DOUBLE_EQ(s.median, 1);  // 0.25 0.5 0.5 1 1.25 2 3
+  EXPECT_DOUBLE_EQ(s.p99, 2.94);  // 0.94 of the way from 2 to 3
+  EXPECT_DOUBLE_EQ(s.max, 3);
+  EXPECT_NEAR(s.same_top, 1.25 / 3, 1e-12);  // of 3/4, 1/2, 0
+  EXPECT_NEAR(s.same_top_error, 0.2204792759, 1e-9);
+  EXPECT_NEAR(s.perplexity, 2.718281828,
+              1e-9);  // exp of the mean of 1.5 and 0.5; the last text predicts nothing
+  EXPECT_NEAR(s.perplexity_error, 1.359140914, 1e-9);  // times their standard error, 1/2
+  EXPECT_NEAR(s.full_perplexity, 1.868245957, 1e-9);   // exp of the mean of 1 and 0.25
+}
+
+// By hand, as above.
+TEST(KlLine, HoldsTheNumbersOfOneText) {
+  const KlRow row = test::unlike_texts();
+  const nlohmann::json line = text_json(row, row.texts[0], 5);
+  EXPECT_EQ(line["evict_seed"], 5);
+  EXPECT_EQ(line["positions"], 4);
+  const std::vector<std::pair<const char*, double>> expected = {
+      {"kl_mean", 1},     {"kl_median", 0.875}, {"kl_p99", 1.9775}, {"kl_max", 2},
+      {"same_top", 0.75}, {"nll", 1.5},         {"nll_full", 1}};
+  for (const auto& [key, value] : expected) EXPECT_DOUBLE_EQ(line[key].get<double>(), value) << key;
+}
+
+// Whoever has a line can measure it again.
+TEST(KlLine, HoldsWhatShapedIt) {
+  const Policy policy = Policy::parse("random");
+  const CacheOptions cache{
+      .budget = 64, .buffer = 8, .period = 4, .key_type = RowType::kQ8_0, .value_type = RowType::kQ4_0};
+  KlRow row = test::unlike_texts();
+  row.settings = settings_json(policy, cache, {.chunk = 32});
+  for (const nlohmann::json& json : {text_json(row, row.texts[0], 0), summary_json(row)}) {
+    EXPECT_EQ(json["parts"], policy.text());
+    EXPECT_EQ(json["chunk"], 32);
+    EXPECT_EQ(json["cache"], cache_json(cache));
+    EXPECT_EQ(json["cache"]["key_type"], "q8_0");
+    EXPECT_EQ(json["cache"]["period"], 4);
+  }
+  const std::vector<KlRow> floors = noise_floor_rows({.chunk = 32});
+  EXPECT_EQ(floors.at(0).settings["chunk"], 16);
+  EXPECT_EQ(floors.at(0).settings["cache"]["key_type"], "f16");
+  EXPECT_EQ(floors.at(1).settings["chunk"], 32);
+  EXPECT_EQ(floors.at(1).settings["cache"]["value_type"], "f32");
 }
 
 KlRow two_texts(const std::string& name, float kl) {

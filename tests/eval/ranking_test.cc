@@ -42,7 +42,7 @@ TEST(Ranking, OneTextTellsNothingApart) {
   EXPECT_NEAR(ranked[1].behind, 4.9, 1e-6);
   EXPECT_FALSE(ranked[1].told_apart);
   EXPECT_TRUE(ranked_json(ranked[1])["behind_error"].is_null());
-  const std::string table = ranking_table(ranked, noise_floor_rows(), 7);
+  const std::string table = ranking_table(ranked, noise_floor_rows({}), 7);
   EXPECT_NE(table.find("4.9000 ± ? (=)"), std::string::npos) << table;
   EXPECT_NE(table.find("one text"), std::string::npos) << table;
 }
@@ -55,7 +55,7 @@ TEST(Ranking, EqualRowsKeepTheirOrder) {
 
 TEST(Ranking, TheTableSaysWhatEachRowCosts) {
   const std::vector<KlRow> rows = {row("a", {0.1f, 0.3f}), row("b", {2, 2.2f})};
-  const std::string table = ranking_table(rank_rows(rows, 0.01), noise_floor_rows(), 48);
+  const std::string table = ranking_table(rank_rows(rows, 0.01), noise_floor_rows({}), 48);
   EXPECT_NE(table.find("| q8_0 | a | 64 | 1.00 | 0.2000 ± 0.1000 | - |"), std::string::npos) << table;
   EXPECT_NE(table.find("| q8_0 | b | 64 | 1.00 | 2.1000 ± 0.1000 | 1.9000 ± 0.0000 |"), std::string::npos)
       << table;

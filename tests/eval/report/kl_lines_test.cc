@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "eval/report/kl_panels.h"
+#include "eval/unlike_texts.h"
 #include "report_helpers.h"
 #include "vase/error.h"
 
@@ -86,6 +87,61 @@ TEST_F(KlLines, GiveTheNumbersOfTheTable) {
   EXPECT_DOUBLE_EQ(s.perplexity_error, expected.perplexity_error);
   EXPECT_DOUBLE_EQ(s.full_perplexity, expected.full_perplexity);
   EXPECT_DOUBLE_EQ(s.median, ((0.625 + 0.1875) / 2 + 0.5) / 2);  // mean over texts of their own medians
+}
+
+// Worked out by hand, as KlSummary.OfTextsThatDifferInEverything.
+TEST_F(KlLines, OfTextsThatDifferInEverything) {
+  const KlRow row = test::unlike_texts();
+  std::string lines;
+  for (const KlText& text : row.texts) lines += line(row, text, 0);
+  const KlSummary s = kl_rows(read_kl_file(write(lines))).at(0).summary;
+  EXPECT_EQ(s.positions, 7);
+  EXPECT_NEAR(s.kl, 4.75 / 3, 1e-12);
+  EXPECT_NEAR(s.kl_error, 0.7120003121, 1e-9);
+  EXPECT_NEAR(s.median, 4.625 / 3, 1e-12);  // of 0.875, 0.75, 3
+  EXPECT_NEAR(s.p99, 5.9725 / 3, 1e-12);    // of 1.9775, 0.995, 3
+  EXPECT_DOUBLE_EQ(s.max, 3);
+  EXPECT_NEAR(s.same_top, 1.25 / 3, 1e-12);
+  EXPECT_NEAR(s.same_top_error, 0.2204792759, 1e-9);
+  EXPECT_NEAR(s.perplexity, 2.718281828, 1e-9);
+  EXPECT_NEAR(s.perplexity_error, 1.359140914, 1e-9);
+  EXPECT_NEAR(s.full_perplexity, 1.868245957, 1e-9);
+}
+
+TEST_F(KlLines, OtherSettingsAreOtherRowsAndShowWhatDiffers) {
+  const auto with = [](int budget, RowType type, double kl) {
+    KlRow row{"p", budget, {}};
+    row.settings =
+        settings_json(Policy::parse("random"), {.key_type = RowType::kQ8_0, .value_type = type}, {});
+    const KlText text{.text = "a", .tokens = 50, .kl = {static_cast<float>(kl), static_cast<float>(kl)}};
+    return line(row, text, 0);
+  };
+  const std::vector<KlFile> files = {
+      read_kl_file(write(with(64, RowType::kF16, 0.25) + with(64, RowType::kQ4_0, 0.5) +
+                         with(128, RowType::kQ4_0, 0.125) + simple("q", 64, 1)))};
+  const std::vector<std::vector<KlFileRow>> rows = {kl_rows(files[0])};
+  ASSERT_EQ(rows[0].size(), 4u);
+  EXPECT_EQ(rows[0][0].summary.kl, 0.25);
+  EXPECT_EQ(rows[0][0].label, "p · value_type f16");
+  EXPECT_EQ(rows[0][1].label, "p · value_type q4_0");
+  EXPECT_EQ(rows[0][3].label, "q") << "a line of an earlier version";
+  const std::vector<KlPanel> panels = kl_panels_of(files, rows);
+  ASSERT_EQ(panels[0].series.size(), 3u);
+  EXPECT_EQ(panels[0].series[1].label, "p · value_type q4_0");
+  EXPECT_EQ(panels[0].series[1].rows.size(), 2u);
+  const json shown = kl_file_json(files[0])["rows"];
+  EXPECT_EQ(shown[1]["cache"]["value_type"], "q4_0");
+  EXPECT_FALSE(shown[3].contains("cache"));
+}
+
+TEST_F(KlLines, TheChunkTellsNothingApart) {
+  std::string lines;
+  for (const int chunk : {16, 64}) {
+    KlRow row{"p", 64, {}};
+    row.settings = settings_json(Policy::parse("random"), {}, {.chunk = chunk});
+    lines += line(row, {.text = "a" + std::to_string(chunk), .tokens = 50, .kl = {1}}, 0);
+  }
+  EXPECT_EQ(kl_rows(read_kl_file(write(lines))).size(), 1u);
 }
 
 TEST_F(KlLines, ATextThatNeverEvictedCountsNothing) {
