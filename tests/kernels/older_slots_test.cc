@@ -1,5 +1,5 @@
-// Attention over older slots in strips, or in rows of another type, beside the run's: fused against
-// reference, and the same bits however the work is cut.
+// Attention over older slots in strips, or in rows of another type, beside the run's: fused against reference, and the
+// same bits however the work is cut.
 #include <gtest/gtest.h>
 
 #include <algorithm>
