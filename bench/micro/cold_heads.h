@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -59,7 +60,8 @@ class RowPool {
 // Layers of `kv_heads` heads over a pool: [layer][K, V][kv_head][slot][row].
 class ColdHeads {
  public:
-  ColdHeads(const RowPool& pool, int kv_heads, int group, int slots)
+  // with_offset: keys, which are quantised, are stored without the constant part of eight pairs of channels.
+  ColdHeads(const RowPool& pool, int kv_heads, int group, int slots, bool with_offset = false)
       : pool_(&pool),
         kv_heads_(kv_heads),
         group_(group),
@@ -67,7 +69,15 @@ class ColdHeads {
         q_(normals(size_t(kv_heads) * group * pool.head_dim, 2)),
         newest_(2 * row_bytes(RowType::kF16, pool.head_dim)),
         out_(q_.size()),
-        mass_(size_t(kv_heads) * slots) {}
+        mass_(size_t(kv_heads) * slots) {
+    if (!with_offset) return;
+    const int pairs = pool.head_dim / 2;
+    std::vector<float> frequencies;
+    for (int f = 0; f < pairs; ++f) frequencies.push_back(std::pow(1e6f, -static_cast<float>(f) / static_cast<float>(pairs)));
+    offset_ = key_offset(normals(pool.head_dim, 4), {.frequencies = frequencies}, 8);
+    positions_.resize(slots);
+    std::iota(positions_.begin(), positions_.end(), 0);
+  }
 
   int kv_heads() const { return kv_heads_; }
   int slots() const { return slots_; }
@@ -95,6 +105,8 @@ class ColdHeads {
       args.older = {.slots = slots_ - 1,
                     .k = {.rows = {}, .strips = pool_->strips(StripKind::kKeys, keys)},
                     .v = {.rows = {}, .strips = pool_->strips(StripKind::kValues, values)},
+                    .key_offset = positions_.empty() ? nullptr : &offset_,
+                    .positions = positions_.data(),
                     .sum = mass_of_head};
       if (mass) args.mass = {.sum = mass_of_head + slots_ - 1, .candidates = 0};
       return args;
@@ -111,6 +123,8 @@ class ColdHeads {
   std::vector<float> q_;
   std::vector<std::byte> newest_;  // rows of zeros
   std::vector<float> out_, mass_;
+  KeyOffset offset_;
+  std::vector<int32_t> positions_;  // [slots] with an offset, else empty
 };
 
 }  // namespace vase::kernels

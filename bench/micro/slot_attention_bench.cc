@@ -4,9 +4,10 @@
 //   ref_GBps  linear read of 512 MiB by all threads
 //   L2_GBps   the same attention over rows that lie in L2: what its arithmetic allows
 //
-// decode/<type>/d<head_dim>/g<group>/<slots>: one token (quantised types: its own slot apart, in strips) over 8 KV
+// decode/<type>/d<head_dim>/g<group>/<slots>[/offset]: one token (quantised types: its own slot apart, in strips) over 8 KV
 // heads of cold layers, two threads that take half of the heads each. us = time per layer, GBps = row bytes / us, frac
-// = GBps / ref_GBps, of_limit = GBps / the smaller limit, mass_cost = extra time with attention mass.
+// = GBps / ref_GBps, of_limit = GBps / the smaller limit, mass_cost = extra time with attention mass. offset: keys stored
+// without their constant part, as in models with a key bias.
 //
 // prefill/<type>/<slots before>/<tokens>: CPU time in ns per (token, visible slot) of one KV head on one thread, group
 // 4, head_dim 128; decode_ns_per_pair = that of single tokens, speedup = the ratio.
@@ -83,8 +84,8 @@ const RowPool& pool_of(RowType type, int head_dim) {
 // One shape's heads, cold ones and ones that stay in L2.
 class Decode {
  public:
-  Decode(const RowPool& pool, int group, int slots)
-      : cold_(pool, kKvHeads, group, slots), resident_(pool, kThreads, group, resident_slots(pool)) {
+  Decode(const RowPool& pool, int group, int slots, bool offset)
+      : cold_(pool, kKvHeads, group, slots, offset), resident_(pool, kThreads, group, resident_slots(pool), offset) {
     const int most = std::max(slots, resident_.slots());
     ColdHeads longest(pool, 1, group, most);
     for (auto& s : scratch_) s.resize(slot_attention_scratch(longest.args(0, 0, true)));
@@ -130,8 +131,8 @@ class Decode {
   int next_ = 0;
 };
 
-void decode(benchmark::State& state, RowType type, int head_dim, int group, int slots) {
-  Decode decode(pool_of(type, head_dim), group, slots);
+void decode(benchmark::State& state, RowType type, int head_dim, int group, int slots, bool offset) {
+  Decode decode(pool_of(type, head_dim), group, slots, offset);
   std::vector<double> seconds, bandwidth, references, ceilings, fractions, of_limit, mass;
   for (auto _ : state) {
     const double plain = decode.layer(false);
@@ -203,10 +204,12 @@ void add_all() {
   for (const RowType type : {RowType::kF16, RowType::kBF16, RowType::kQ8_0, RowType::kQ4_0}) {
     const std::string name(row_type_name(type));
     for (const int head_dim : {64, 128, 256}) {
-      for (const int group : {1, 2, 4, 5, 8}) {
+      for (const int group : {1, 2, 3, 4, 5, 6, 7, 8}) {
         for (int slots = 512; slots <= 32768; slots *= 2) {
-          const std::string shape = "/d" + std::to_string(head_dim) + "/g" + std::to_string(group);
-          add("decode/" + name + shape + "/" + std::to_string(slots), decode, type, head_dim, group, slots);
+          const std::string shape = "decode/" + name + "/d" + std::to_string(head_dim) + "/g" + std::to_string(group) +
+                                    "/" + std::to_string(slots);
+          add(shape, decode, type, head_dim, group, slots, false);
+          if (is_quantised(type)) add(shape + "/offset", decode, type, head_dim, group, slots, true);
         }
       }
     }

@@ -17,7 +17,10 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kKind = "vase-preset";
-constexpr int kVersion = 1;  // grows when a reader of the old one would misread the new one
+// Grows when an old program would misread a new file, and when a new program would make another cache of an old one than
+// what was measured: a type of rows with other numbers, a policy's text that means something else. 2: q4_0 holds mixed
+// channels (docs/adr/0015-mixed-channels.md).
+constexpr int kVersion = 2;
 constexpr int kMostBudget = 1 << 24, kMost = 1 << 30;
 constexpr size_t kMostBytes = 1 << 20;  // of a file that may be one
 constexpr double kMostKl = 1e6, kMostMib = 1e9;

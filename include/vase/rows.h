@@ -10,9 +10,9 @@
 
 namespace vase {
 
-// Encoding of a key or value row. The quantised types have the numbers of ggml's types of these names, blocks of 32
-// whole numbers (-127 to 127, or -8 to 7) that share an f16 scale. They exist in a cache's strips alone
-// (docs/layouts.md), never in a RowsView.
+// Encoding of a key or value row. The quantised types have the bytes of ggml's types of these names: blocks of 32 whole
+// numbers (-127 to 127, or -8 to 7) that share an f16 scale. q8_0 has their numbers too; q4_0 mixes the channels of a
+// block first. They exist in a cache's strips alone (docs/layouts.md), never in a RowsView.
 enum class RowType : uint8_t { kF32, kF16, kBF16, kQ8_0, kQ4_0 };
 inline constexpr RowType kCacheTypes[] = {RowType::kF32, RowType::kF16, RowType::kBF16, RowType::kQ8_0, RowType::kQ4_0};
 inline constexpr RowType kRowTypes[] = {RowType::kF32, RowType::kF16, RowType::kBF16};  // of a RowsView

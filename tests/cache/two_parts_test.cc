@@ -7,6 +7,7 @@
 #include <random>
 
 #include "cache/made_up_tokens.h"
+#include "support/stored_row.h"
 
 namespace vase {
 namespace {
@@ -20,25 +21,15 @@ CacheShape shape_with(RowType keys, RowType values, int capacity, int recent) {
           .key_type = keys,
           .value_type = values,
           .recent = recent,
-          .needs = {.attention = AttentionRecord::kWindowSum, .value_range = true}};
+          .needs = {.attention = AttentionRecord::kWindowSum, .value_range = true, .log_weight = true}};
 }
 
 TEST(CacheShape, BytesOfTwoParts) {
   const CacheShape shape = shape_with(RowType::kBF16, RowType::kQ4_0, 97, 20);
   // 77 older slots take five strips of values, of which three slots are never used; keys are rows.
   const size_t heads = 2 * 2 * 3, older = 77 * 64 + 80 * 18, recent = 20 * (64 + 64);
-  EXPECT_EQ(SlotCache(shape, false).bytes(), heads * (older + recent + 97 * 16));
+  EXPECT_EQ(SlotCache(shape, false).bytes(), heads * (older + recent + 97 * 20));
   EXPECT_EQ(shape.unused_bytes(), heads * 3 * 18);
-}
-
-// What is left of a row of f16 in an older slot.
-std::vector<float> quantised(kernels::StripKind kind, RowType type, const std::vector<float>& row) {
-  RowStore one(kind, type, kWidest, std::vector<HeadRoom>{{1, 1}});
-  one.store(0, 1, row.data());
-  one.move(0, 1, 0);
-  std::vector<float> out(kWidest);
-  one.read(0, 0, out.data());
-  return out;
 }
 
 class TwoParts : public testing::TestWithParam<std::pair<RowType, RowType>> {
@@ -49,24 +40,31 @@ class TwoParts : public testing::TestWithParam<std::pair<RowType, RowType>> {
     return shape_with(GetParam().first, GetParam().second, kCapacity, kRecent);
   }
 
+  struct Token {
+    int32_t position;
+    float log_weight = 0;
+  };
+
   // Older slots dense and quantised, recent ones dense, chronological and as they came; each token with its own.
-  void expect_tokens(HeadSlots head, const std::vector<int32_t>& positions) const {
-    ASSERT_EQ(head.used(), static_cast<int>(positions.size()));
+  void expect_tokens(HeadSlots head, const std::vector<Token>& tokens) const {
+    ASSERT_EQ(head.used(), static_cast<int>(tokens.size()));
     std::vector<int> uses(kCapacity);
     uint32_t last = 0;
-    for (size_t i = 0; i < positions.size(); ++i) {
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      const int32_t position = tokens[i].position;
       const uint32_t slot = head.order()[i];
       const bool recent = slot >= static_cast<uint32_t>(head.recent_begin());
       ++uses[slot];
-      EXPECT_EQ(head.position(slot), positions[i]);
-      const std::vector<float> key = row_of(positions[i], 0.25f), value = row_of(positions[i], 0.5f);
+      EXPECT_EQ(head.position(slot), position);
+      EXPECT_EQ(head.log_weight()[slot], tokens[i].log_weight) << "log-weight of " << position;
+      const std::vector<float> key = row_of(position, 0.25f), value = row_of(position, 0.5f);
       std::vector<float> k(kWidest), v(kWidest);
       head.read_key(slot, k.data());
       head.read_value(slot, v.data());
-      EXPECT_EQ(k, recent ? key : quantised(kernels::StripKind::kKeys, GetParam().first, key))
-          << "key of " << positions[i];
-      EXPECT_EQ(v, recent ? value : quantised(kernels::StripKind::kValues, GetParam().second, value))
-          << "value of " << positions[i];
+      EXPECT_EQ(k, test::stored(kernels::StripKind::kKeys, GetParam().first, !recent, key))
+          << "key of " << position;
+      EXPECT_EQ(v, test::stored(kernels::StripKind::kValues, GetParam().second, !recent, value))
+          << "value of " << position;
       EXPECT_FLOAT_EQ(head.value_range()[slot], 7.0f / 8);
       if (recent) {
         EXPECT_GE(slot, last) << "not chronological";
@@ -85,7 +83,7 @@ TEST_P(TwoParts, RandomEvictionsKeepEveryTokensOwnRow) {
   SlotCache cache(shape(), true);
   CompactionScratch scratch(kCapacity);
   HeadSlots head = cache.head(1, 1, 2);
-  std::vector<int32_t> want;
+  std::vector<Token> want;
   int32_t next = 0;
   for (int eviction = 0; eviction < 12; ++eviction) {
     while (head.used() < kCapacity) {
@@ -94,7 +92,7 @@ TEST_P(TwoParts, RandomEvictionsKeepEveryTokensOwnRow) {
         expect_tokens(head, want);
       }
       append_token(head, next);
-      want.push_back(next++);
+      want.push_back({next++});
     }
     const int candidates = kCapacity - kStay;
     std::vector<uint32_t> kept(candidates);
@@ -102,11 +100,13 @@ TEST_P(TwoParts, RandomEvictionsKeepEveryTokensOwnRow) {
     std::shuffle(kept.begin(), kept.end(), rng);
     kept.resize(kCapacity - kRecent - rng() % 4);
     if (eviction % 3 != 0) std::ranges::sort(kept);
-    std::vector<int32_t> after;
-    for (const uint32_t i : kept) after.push_back(want[i]);
+    std::vector<float> log_weight(candidates);
+    for (float& weight : log_weight) weight = static_cast<float>(rng() % 100);
+    std::vector<Token> after;
+    for (const uint32_t i : kept) after.push_back({want[i].position, log_weight[i]});
     after.insert(after.end(), want.begin() + candidates, want.end());
     std::ranges::fill(head.attention(), 1.0f);
-    head.apply({kept, candidates}, scratch);
+    head.apply({.kept = kept, .candidates = candidates, .log_weight = log_weight}, scratch);
     want = after;
     expect_tokens(head, want);
     for (const uint32_t slot : head.order()) EXPECT_EQ(head.attention()[slot], 0);

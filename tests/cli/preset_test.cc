@@ -242,7 +242,7 @@ TEST_F(CliPreset, FilesThatDoNotBelongAreRefused) {
   const std::string kl = "eval kl --model " + model_.path() + " --text " + text("a") + " --preset ";
   expect_usage_error(vase(kl + preset_), {preset_, "was made for"});
   expect_failure(vase(run + changed([](json& j) { j["version"] = 7; })),
-                 {"version 7", "reads version 1", "vase tune"});
+                 {"version 7", "reads version 2", "vase tune"});
   expect_failure(vase(run + changed([](json& j) { j["cache"]["colour"] = 1; })), {"unknown field 'colour'"});
   expect_failure(vase(run + changed([](json& j) { j["cache"]["budget"] = -4; })),
                  {"'budget' is -4", "allowed"});

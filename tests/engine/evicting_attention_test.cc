@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "engine/attention_driver.h"
+#include "engine/row_settings.h"
 #include "kernels/window_scores/window_scores.h"
 
 namespace vase {
@@ -15,12 +16,14 @@ namespace {
 
 using test::Driver;
 using test::FakeModel;
+using test::row_settings;
+using test::RowSetting;
 
 // Every record of attention, stored queries and log-weights are among what they need.
-const char* const kPolicies[] = {"vase-attnv",    "vase-dkv",      "curdkv",          "snapkv",
-                                 "random",        "random-prompt", "snapkv-prompt",   "score=attention:form=max",
-                                 "h2o",           "lazy-eviction", "r-kv-original",   "vase-attnv-weighted",
-                                 "snapkv-decode", "tova share=head"};
+const char* const kPolicies[] = {"vase",          "vase-attnv",          "vase-dkv",      "curdkv",
+                                 "snapkv",        "random",              "random-prompt", "snapkv-prompt",
+                                 "h2o",           "lazy-eviction",       "r-kv-original", "score=attention:form=max",
+                                 "snapkv-decode", "vase-attnv-weighted", "tova share=head"};
 
 CacheOptions budget(int m, int r) { return {.budget = m, .buffer = r}; }
 
@@ -86,18 +89,20 @@ TEST(EvictingAttention, HeldSlotsFollowTheFormula) {
 
 // Field report 38 and acceptance test 10: any split of the tokens gives the same cache and outputs.
 TEST(EvictingAttention, ChunksEqualTokenByToken) {
-  for (const char* policy : kPolicies) {
-    Driver one(FakeModel{}, policy, budget(48, 16), {.threads = 1, .chunk = 256});
+  for (const RowSetting& rows : row_settings(kPolicies)) {
+    SCOPED_TRACE(rows.describe());
+    const CacheOptions cache = rows.with_types(budget(48, 16));
+    Driver one(FakeModel{}, rows.policy, cache, {.threads = 1, .chunk = 256});
     Sequence a = one.start(0, 0, 20);
     const auto want = feed(one, a, 300, 1);
     for (int chunk : {2, 7, 16, 63, 256}) {
-      Driver many(FakeModel{}, policy, budget(48, 16), {.threads = 2, .chunk = 256});
+      Driver many(FakeModel{}, rows.policy, cache, {.threads = 2, .chunk = 256});
       Sequence b = many.start(0, 0, 20);
       const auto got = feed(many, b, 300, chunk);
-      EXPECT_LT(largest_difference(want, got), 2e-5) << policy << " chunk " << chunk;
+      EXPECT_LT(largest_difference(want, got), 2e-5) << "chunk " << chunk;
       for (int layer = 0; layer < 2; ++layer) {
         for (int h = 0; h < 2; ++h) {
-          EXPECT_EQ(one.kept(layer, 0, h), many.kept(layer, 0, h)) << policy << " chunk " << chunk;
+          EXPECT_EQ(one.kept(layer, 0, h), many.kept(layer, 0, h)) << "chunk " << chunk;
         }
       }
       EXPECT_EQ(a.used, b.used);
@@ -127,14 +132,15 @@ TEST(EvictingAttention, GatherOrderChangesNothingWithoutSmoothing) {
 }
 
 TEST(EvictingAttention, FusedEqualsReference) {
-  for (const char* policy : kPolicies) {
-    CacheOptions cache = budget(48, 16);
-    cache.key_type = cache.value_type = RowType::kF32;
-    Driver fused(FakeModel{}, policy, cache, {.threads = 1});
-    Driver plain(FakeModel{}, policy, cache, {.threads = 1, .path = AttentionPath::kReference});
+  for (RowSetting rows : row_settings(kPolicies)) {
+    if (rows.keys == RowType::kF16) rows.keys = rows.values = RowType::kF32;
+    SCOPED_TRACE(rows.describe());
+    const CacheOptions cache = rows.with_types(budget(48, 16));
+    Driver fused(FakeModel{}, rows.policy, cache, {.threads = 1});
+    Driver plain(FakeModel{}, rows.policy, cache, {.threads = 1, .path = AttentionPath::kReference});
     Sequence a = fused.start(0, 0, 10), b = plain.start(0, 0, 10);
-    EXPECT_LT(largest_difference(feed(fused, a, 200, 1), feed(plain, b, 200, 1)), 1e-5) << policy;
-    EXPECT_EQ(fused.kept(1, 0, 1), plain.kept(1, 0, 1)) << policy;
+    EXPECT_LT(largest_difference(feed(fused, a, 200, 1), feed(plain, b, 200, 1)), 1e-5);
+    EXPECT_EQ(fused.kept(1, 0, 1), plain.kept(1, 0, 1));
   }
 }
 
@@ -153,10 +159,12 @@ TEST(EvictingAttention, NoEvictionIsTheFullCache) {
 
 // Field report 9: poisoned free rows change nothing, over evictions and in a batch of unequal lengths.
 TEST(EvictingAttention, FreeRowsAreNeverRead) {
-  for (const char* policy : kPolicies) {
+  for (const RowSetting& rows : row_settings(kPolicies)) {
+    SCOPED_TRACE(rows.describe());
+    const CacheOptions cache = rows.with_types(budget(48, 16));
     std::vector<std::vector<std::vector<float>>> outputs[2];
     for (const bool poison : {false, true}) {
-      Driver driver(FakeModel{}, policy, budget(48, 16), {.sequences = 4, .threads = 2, .poison_free_rows = poison});
+      Driver driver(FakeModel{}, rows.policy, cache, {.sequences = 4, .threads = 2, .poison_free_rows = poison});
       std::vector<Sequence> s;
       for (int i = 0; i < 4; ++i) s.push_back(driver.start(i, i, 4));
       driver.step({&s[0], &s[1], &s[2], &s[3]}, {32, 64, 96, 48});
@@ -164,20 +172,22 @@ TEST(EvictingAttention, FreeRowsAreNeverRead) {
         outputs[poison].push_back(driver.step({&s[0], &s[1], &s[2], &s[3]}, {1, 1, 1, 1}));
       }
     }
-    EXPECT_EQ(outputs[0], outputs[1]) << policy;
+    EXPECT_EQ(outputs[0], outputs[1]);
   }
 }
 
 // A sequence does not depend on its neighbours, on the number of threads, or on its place in the cache.
 TEST(EvictingAttention, AloneOrInABatchBitForBit) {
-  for (const char* policy : kPolicies) {
-    Driver alone(FakeModel{}, policy, budget(48, 16), {.threads = 1});
+  for (const RowSetting& rows : row_settings(kPolicies)) {
+    SCOPED_TRACE(rows.describe());
+    const CacheOptions cache = rows.with_types(budget(48, 16));
+    Driver alone(FakeModel{}, rows.policy, cache, {.threads = 1});
     Sequence a = alone.start(0, 7, 20, 99);
     std::vector<std::vector<float>> want;
     alone.step({&a}, {20});
     for (int t = 0; t < 150; ++t) want.push_back(alone.step({&a}, {1})[0]);
 
-    Driver batch(FakeModel{}, policy, budget(48, 16), {.sequences = 5, .threads = 3});
+    Driver batch(FakeModel{}, rows.policy, cache, {.sequences = 5, .threads = 3});
     Sequence b = batch.start(3, 7, 20, 99);
     batch.step({&b}, {20});
     std::vector<Sequence> others;
@@ -192,9 +202,9 @@ TEST(EvictingAttention, AloneOrInABatchBitForBit) {
         }
       }
       const auto out = batch.step(members, counts);
-      ASSERT_EQ(out[members.size() - 1], want[t]) << policy << " step " << t;
+      ASSERT_EQ(out[members.size() - 1], want[t]) << "step " << t;
     }
-    EXPECT_EQ(alone.kept(1, 0, 0), batch.kept(1, 3, 0)) << policy;
+    EXPECT_EQ(alone.kept(1, 0, 0), batch.kept(1, 3, 0));
   }
 }
 
@@ -222,26 +232,6 @@ TEST(EvictingAttention, SplitBySlotsBitForBit) {
         EXPECT_EQ(got, want) << kv_heads << " heads, " << threads << " threads";
         EXPECT_EQ(driver.kept(1, 0, kv_heads - 1), want_kept);
       }
-    }
-  }
-}
-
-// Keys and values of different types.
-TEST(EvictingAttention, MixedRowTypes) {
-  std::vector<std::vector<float>> outputs;
-  for (const RowType k : kCacheTypes) {
-    for (const RowType v : kCacheTypes) {
-      CacheOptions cache = budget(48, 16);
-      cache.key_type = k;
-      cache.value_type = v;
-      Driver driver(FakeModel{}, "vase-dkv", cache, {.threads = 2});
-      Sequence s = driver.start(0, 0, 10);
-      outputs.push_back(feed(driver, s, 60, 1));
-      const auto error = [](RowType type) {
-        return type == RowType::kQ4_0 ? 1.0 : type == RowType::kBF16 || type == RowType::kQ8_0 ? 5e-2 : 5e-3;
-      };
-      EXPECT_LT(largest_difference(outputs.front(), outputs.back()), std::max(error(k), error(v)))
-          << row_type_name(k) << " " << row_type_name(v);
     }
   }
 }

@@ -2,7 +2,9 @@
 // beyond training, every preset, every combination of cache type and family.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "support/resident.h"
 #include "support/tiny_gguf.h"
@@ -14,7 +16,8 @@ namespace {
 using test::TinyModel;
 using test::TinyOptions;
 
-const char* const kPolicies[] = {"vase-attnv", "vase-dkv", "curdkv", "snapkv", "random", "random-prompt"};
+const char* const kPolicies[] = {"vase",   "vase-attnv", "vase-dkv",      "vase-dkv-weighted", "curdkv",
+                                 "snapkv", "random",     "random-prompt", "h2o"};
 
 SessionOptions options(int max_tokens) {
   SessionOptions o;
@@ -64,7 +67,7 @@ TEST(FieldCases, EveryPresetRuns) {
   }
 }
 
-// Every cache type and family, with each kind of policy.
+// Every cache type and family, with each kind of policy: three times the capacity, with finite numbers all the way.
 TEST(FieldCases, EveryCombinationRuns) {
   for (const char* family : {"llama", "qwen2", "qwen3"}) {
     const TinyModel file{TinyOptions{.family = family, .query_heads = 2, .kv_heads = 1, .head_dim = 32}};
@@ -72,9 +75,22 @@ TEST(FieldCases, EveryCombinationRuns) {
     for (const char* policy : kPolicies) {
       for (const RowType keys : kCacheTypes) {
         for (const RowType values : kCacheTypes) {
+          SCOPED_TRACE(std::string(family) + ", " + policy + ", " + row_types_name(keys, values));
           Engine engine(model, Policy::parse(policy),
                         {.budget = 40, .buffer = 16, .key_type = keys, .value_type = values}, {.threads = 1});
-          generate(engine, test::tiny_text(5), 3 * 56);
+          engine.set_on_logits([](Session&, int64_t position, std::span<const float> row) {
+            ASSERT_TRUE(std::ranges::all_of(row, [](float x) { return std::isfinite(x); })) << "position " << position;
+          });
+          const auto session = engine.submit(test::tiny_text(5), options(3 * 56));
+          while (engine.step({}) > 0) {
+          }
+          const Counters c = session->counters();
+          EXPECT_EQ(session->generated_tokens(), 3 * 56) << finish_name(session->finish());
+          EXPECT_EQ(c.tokens_seen, 5 + 3 * 56 - 1);
+          EXPECT_EQ(c.slots_used, 40 + (c.tokens_seen - 40) % 16);
+          EXPECT_EQ(c.evictions, 1 + (c.tokens_seen - 56) / 16);
+          EXPECT_EQ(engine.nonfinite_scores(), 0u);
+          EXPECT_EQ(engine.weightless_draws(), 0u);
         }
       }
     }

@@ -2,11 +2,14 @@
 // queries and log-weights, for every record, period and chunk.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "engine/attention_driver.h"
 #include "engine/probe_policy.h"
+#include "support/stored_row.h"
 
 namespace vase {
 namespace {
@@ -16,6 +19,7 @@ using test::FakeModel;
 using test::probe_policy;
 using test::ProbeLog;
 using test::SeenHead;
+using test::stored;
 
 constexpr int kTokens = 150, kBudget = 24, kBuffer = 8;
 
@@ -34,29 +38,57 @@ const std::vector<PolicyNeeds>& all_needs() {
   return list;
 }
 
-CacheOptions options(int period, bool stagger = true) {
+struct RowTypes {
+  RowType keys = RowType::kF32, values = RowType::kF32;
+  bool quantised() const { return is_quantised(keys) || is_quantised(values); }
+};
+constexpr RowTypes kAllTypes[] = {{},
+                                  {RowType::kQ8_0, RowType::kQ8_0},
+                                  {RowType::kQ4_0, RowType::kQ4_0},
+                                  {RowType::kQ8_0, RowType::kQ4_0}};
+
+CacheOptions options(int period, bool stagger = true, RowTypes types = {}) {
   return {.budget = kBudget,
           .buffer = kBuffer,
           .period = period,
-          .key_type = RowType::kF32,
-          .value_type = RowType::kF32,
+          .key_type = types.keys,
+          .value_type = types.values,
           .stagger = stagger};
+}
+
+// Quantised rows are shown to those alone who ask for rows.
+PolicyNeeds with_rows(PolicyNeeds needs, RowTypes types) {
+  needs.rows = types.quantised();
+  return needs;
 }
 
 // One head's tokens as a plain list, with every record that there is.
 class Account {
  public:
-  Account(const FakeModel& fake, int layer, int kv_head, const PolicyNeeds& needs)
-      : fake_(fake), layer_(layer), kv_head_(kv_head), needs_(needs) {}
+  // shape: of the cache. With quantised types it says how many tokens keep their first rows.
+  Account(const FakeModel& fake, int layer, int kv_head, const CacheShape& shape)
+      : fake_(fake), layer_(layer), kv_head_(kv_head), shape_(shape), needs_(shape.needs) {}
 
+  static constexpr int32_t kNever = std::numeric_limits<int32_t>::max();
+
+  // As it came in, and as it is in an older slot.
+  struct Row {
+    std::vector<float> recent, older;
+  };
   struct Token {
     int32_t position = 0, last_use = 0, longest_gap = 0;
     double lifetime = 0;
     float log_weight = 0;
+    int32_t older_from = kNever;  // first position whose query meets the quantised rows
+    Row key, value;
   };
 
   void add(int32_t position) {
-    tokens_.push_back({.position = position, .last_use = position});
+    if (recent() == shape_.recent) quantise_all_but_buffer(position);
+    tokens_.push_back({.position = position,
+                       .last_use = position,
+                       .key = stored_row(kernels::StripKind::kKeys, shape_.key_type, row(position, 1, 1)[0]),
+                       .value = stored_row(kernels::StripKind::kValues, shape_.value_type, row(position, 2, 1)[0])});
     ++since_;
     const auto p = probabilities(position, tokens_.size(), 1);
     for (size_t s = 0; s < tokens_.size(); ++s) {
@@ -76,8 +108,8 @@ class Account {
     ASSERT_EQ(seen.positions.size(), candidates);
     ASSERT_EQ(seen.keys.size(), n);
     for (size_t i = 0; i < n; ++i) {
-      EXPECT_EQ(seen.keys[i], row(tokens_[i].position, 1, 1)[0]) << "key " << i;
-      EXPECT_EQ(seen.values[i], row(tokens_[i].position, 2, 1)[0]) << "value " << i;
+      EXPECT_EQ(seen.keys[i], met(tokens_[i], tokens_[i].key, seen.seen)) << "key " << i;
+      EXPECT_EQ(seen.values[i], met(tokens_[i], tokens_[i].value, seen.seen)) << "value " << i;
     }
     for (size_t c = 0; c < candidates; ++c) EXPECT_EQ(seen.positions[c], tokens_[c].position);
     EXPECT_EQ(seen.seen, tokens_.back().position + 1);
@@ -97,9 +129,27 @@ class Account {
     }
     tokens_ = std::move(kept);
     since_ = 0;
+    quantise_all_but_buffer(tokens_.back().position + 1);
   }
 
  private:
+  // Tokens that are not quantised yet.
+  int recent() const { return static_cast<int>(std::ranges::count(tokens_, kNever, &Token::older_from)); }
+  // The oldest, as far as there are older slots.
+  void quantise_all_but_buffer(int32_t next) {
+    if (!shape_.two_parts()) return;
+    const size_t older = std::min<size_t>(tokens_.size() - kBuffer, shape_.capacity - shape_.recent);
+    for (size_t i = 0; i < older; ++i) tokens_[i].older_from = std::min(tokens_[i].older_from, next);
+  }
+
+  static Row stored_row(kernels::StripKind kind, RowType type, const std::vector<float>& x) {
+    return {stored(kind, type, false, x), stored(kind, type, true, x)};
+  }
+  // As the query at a position meets them.
+  static const std::vector<float>& met(const Token& token, const Row& row, int64_t at) {
+    return at >= token.older_from ? row.older : row.recent;
+  }
+
   // Rows of this head: `count` of them, of head_dim each.
   std::vector<std::vector<float>> row(int64_t position, int what, int count) const {
     const int d = fake_.shape.head_dim, all = what == 0 ? fake_.shape.query_heads : fake_.shape.kv_heads;
@@ -118,7 +168,7 @@ class Account {
     for (const auto& q : row(position, 0, fake_.shape.group())) {
       std::vector<double> e(n);
       for (size_t s = 0; s < n; ++s) {
-        const auto k = row(tokens_[s].position, 1, 1)[0];
+        const std::vector<float>& k = met(tokens_[s], tokens_[s].key, position);
         const double dot = std::inner_product(q.begin(), q.end(), k.begin(), 0.0);
         e[s] = std::exp((dot / std::sqrt(double(q.size())) + tokens_[s].log_weight) / temperature);
       }
@@ -164,7 +214,7 @@ class Account {
       }
       if (number) {
         const double right = windowed ? want[c] : tokens_[c].lifetime;
-        EXPECT_NEAR(seen.attention[c], right, 1e-5 * right + 1e-7);
+        EXPECT_NEAR(seen.attention[c], right, 2e-5 * right + 1e-7);
       }
       if (!recurrence) continue;
       EXPECT_EQ(seen.last_use[c], tokens_[c].last_use);
@@ -174,6 +224,7 @@ class Account {
 
   const FakeModel& fake_;
   int layer_, kv_head_;
+  CacheShape shape_;
   PolicyNeeds needs_;
   std::vector<Token> tokens_;
   int since_ = 0;  // tokens since the last eviction
@@ -185,7 +236,7 @@ int follow_second_layer(const PolicyNeeds& needs, const CacheOptions& cache) {
   const auto log = std::make_shared<ProbeLog>();
   Driver driver(fake, probe_policy(needs, log), cache, {.threads = 1});
   Sequence s = driver.start(0, 0, 5);
-  Account account(fake, 1, 1, needs);
+  Account account(fake, 1, 1, driver.plan().cache);
   int evictions = 0;
   while (s.seen < kTokens) {
     account.add(static_cast<int32_t>(s.seen));
@@ -204,11 +255,14 @@ TEST(HeadView, ShowsWhatTheHeadHolds) {
   for (const int period : {8, 3, 21}) {
     for (const bool stagger : {true, false}) {
       for (const PolicyNeeds& needs : all_needs()) {
-        SCOPED_TRACE("period " + std::to_string(period) + (stagger ? ", staggered" : "") + ", record " +
-                     std::to_string(static_cast<int>(needs.attention)));
-        const int lead = stagger && period >= kBuffer ? period / 2 : 0;
-        EXPECT_EQ(follow_second_layer(needs, options(period, stagger)),
-                  1 + (kTokens - kBudget - period + lead) / period);
+        for (const RowTypes& types : kAllTypes) {
+          SCOPED_TRACE("period " + std::to_string(period) + (stagger ? ", staggered" : "") + ", record " +
+                       std::to_string(static_cast<int>(needs.attention)) + ", " +
+                       row_types_name(types.keys, types.values));
+          const int lead = stagger && period >= kBuffer ? period / 2 : 0;
+          EXPECT_EQ(follow_second_layer(with_rows(needs, types), options(period, stagger, types)),
+                    1 + (kTokens - kBudget - period + lead) / period);
+        }
       }
     }
   }
@@ -235,10 +289,10 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-Outcome outcome(const PolicyNeeds& needs, Share share, int period, int chunk, int threads) {
+Outcome outcome(const PolicyNeeds& needs, Share share, const CacheOptions& cache, int chunk, int threads) {
   const FakeModel fake;
   const auto log = std::make_shared<ProbeLog>();
-  Driver driver(fake, probe_policy(needs, log, share), options(period), {.threads = threads, .chunk = 256});
+  Driver driver(fake, probe_policy(needs, log, share), cache, {.threads = threads, .chunk = 256});
   Sequence s = driver.start(0, 0, 30);
   Outcome result;
   while (s.seen < kTokens) {
@@ -256,18 +310,24 @@ Outcome outcome(const PolicyNeeds& needs, Share share, int period, int chunk, in
 }
 
 // Chunks of any size and any number of threads: every view, every kept set and every output has the same bits.
+void expect_one_outcome(const PolicyNeeds& needs, Share share, const CacheOptions& cache) {
+  const Outcome want = outcome(needs, share, cache, 1, 1);
+  ASSERT_FALSE(want.heads.empty());
+  for (const auto& [chunk, threads] : {std::pair{1, 3}, {7, 2}, {64, 1}, {256, 3}}) {
+    EXPECT_TRUE(outcome(needs, share, cache, chunk, threads) == want) << chunk << " tokens, " << threads << " threads";
+  }
+}
+
 TEST(HeadView, ChunksAndThreadsChangeNothing) {
   for (const Share share : {Share::kHead, Share::kLayer, Share::kModel}) {
     for (const int period : {8, 3, 21}) {
       for (const PolicyNeeds& needs : all_needs()) {
         if (share != Share::kHead && needs.log_weight) continue;  // log-weights belong to one head
-        SCOPED_TRACE("share " + std::to_string(static_cast<int>(share)) + ", period " + std::to_string(period) +
-                     ", record " + std::to_string(static_cast<int>(needs.attention)));
-        const Outcome want = outcome(needs, share, period, 1, 1);
-        ASSERT_FALSE(want.heads.empty());
-        for (const auto& [chunk, threads] : {std::pair{1, 3}, {7, 2}, {64, 1}, {256, 3}}) {
-          EXPECT_TRUE(outcome(needs, share, period, chunk, threads) == want)
-              << chunk << " tokens, " << threads << " threads";
+        for (const RowTypes& types : {kAllTypes[0], kAllTypes[3]}) {
+          SCOPED_TRACE("share " + std::to_string(static_cast<int>(share)) + ", period " + std::to_string(period) +
+                       ", record " + std::to_string(static_cast<int>(needs.attention)) + ", " +
+                       row_types_name(types.keys, types.values));
+          expect_one_outcome(with_rows(needs, types), share, options(period, true, types));
         }
       }
     }

@@ -31,19 +31,37 @@ TEST(Memory, ResidentSizeIsFlat) {
   }
 }
 
+void expect_plan_is_allocation(const ModelShape& shape, const Policy& policy, const CacheOptions& cache) {
+  const EnginePlan plan = plan_engine(shape, policy, cache, {.sequences = 3, .threads = 2});
+  SlotCache slots(plan.cache, false);
+  EvictingAttention attention(slots, plan.attention);
+  const MemoryPlan& memory = plan.memory;
+  EXPECT_EQ(slots.bytes() + attention.scratch_bytes(), memory.bytes());
+  EXPECT_EQ(slots.bytes(), memory.sequence_bytes(memory.capacity) * 3 + memory.unused);
+  // The formula of docs/layouts.md, written out.
+  const uint64_t rows = uint64_t(memory.capacity - memory.recent) * (memory.key_row + memory.value_row) +
+                        uint64_t(memory.recent) * (memory.recent_key_row + memory.recent_value_row);
+  EXPECT_EQ(memory.bytes(), 3 * 2 * (rows + uint64_t(memory.capacity) * memory.metadata + memory.query_ring) * 3 +
+                                memory.unused + memory.summaries + memory.scratch);
+}
+
 // The formula against the sizes of what is really allocated.
 TEST(Memory, PlannedBytesAreAllocatedBytes) {
   ModelShape shape{.layers = 3, .query_heads = 8, .kv_heads = 2, .trained_context = 4096};
-  for (const char* name : {"full", "vase-attnv", "vase-dkv", "curdkv", "snapkv", "random", "random-prompt"}) {
-    for (const RowType type : kCacheTypes) {
-      shape.head_dim = row_block(type) > 1 ? 96 : 80;
-      const Policy policy = Policy::parse(name);
-      const EnginePlan plan = plan_engine(shape, policy, {.budget = 300, .buffer = 64, .key_type = type},
-                                          {.sequences = 3, .threads = 2});
-      SlotCache cache(plan.cache, false);
-      EvictingAttention attention(cache, plan.attention);
-      EXPECT_EQ(cache.bytes() + attention.scratch_bytes(), plan.memory.bytes()) << name;
-      EXPECT_EQ(cache.bytes(), plan.memory.sequence_bytes(plan.memory.capacity) * 3 + plan.memory.unused) << name;
+  for (const char* name : {"full", "vase", "vase-dkv-weighted", "vase-attnv", "vase-dkv", "curdkv", "snapkv", "random",
+                           "random-prompt"}) {
+    const Policy policy = Policy::parse(name);
+    for (const RowType k : kCacheTypes) {
+      for (const RowType v : kCacheTypes) {
+        SCOPED_TRACE(name + (", " + row_types_name(k, v)));
+        shape.head_dim = is_quantised(k) || is_quantised(v) ? 96 : 80;
+        const CacheOptions cache{.budget = 300, .buffer = 64, .key_type = k, .value_type = v};
+        expect_plan_is_allocation(shape, policy, cache);
+        if (!policy.evicts()) continue;
+        CacheOptions pyramid = cache;
+        pyramid.layer_budgets = LayerBudgets::kPyramid;
+        expect_plan_is_allocation(shape, policy, pyramid);
+      }
     }
   }
 }

@@ -16,7 +16,17 @@ namespace {
 using test::Driver;
 using test::FakeModel;
 
-// One token at a time, or in chunks, far beyond the capacity.
+double relative_error(const std::vector<float>& actual, const std::vector<float>& want) {
+  EXPECT_EQ(actual.size(), want.size());
+  double error = 0, norm = 0;
+  for (size_t i = 0; i < want.size(); ++i) {
+    error += std::pow(double(actual[i]) - want[i], 2);
+    norm += std::pow(double(want[i]), 2);
+  }
+  return std::sqrt(error / norm);
+}
+
+// One token at a time, or in chunks, far beyond the capacity: nine evictions.
 std::vector<float> outputs(const CacheOptions& cache, AttentionPath path, int chunk) {
   Driver driver(FakeModel{}, "random", cache, {.threads = 2, .chunk = 64, .path = path, .poison_free_rows = true});
   Sequence s = driver.start(0, 0, 1);
@@ -36,14 +46,35 @@ TEST(RowTypes, FusedEqualsTheReferenceAndChunksEqualTokens) {
       SCOPED_TRACE(std::string(row_type_name(k)) + ", " + std::string(row_type_name(v)));
       const CacheOptions cache{.budget = 48, .buffer = 16, .key_type = k, .value_type = v};
       const auto one = outputs(cache, AttentionPath::kFused, 1), want = outputs(cache, AttentionPath::kReference, 1);
-      double error = 0, norm = 0;
-      for (size_t i = 0; i < one.size(); ++i) {
-        error += std::pow(double(one[i]) - want[i], 2);
-        norm += std::pow(double(want[i]), 2);
-      }
-      EXPECT_LT(std::sqrt(error / norm), is_quantised(k) || is_quantised(v) ? 2e-5 : 2e-6);
+      EXPECT_LT(relative_error(one, want), is_quantised(k) || is_quantised(v) ? 2e-5 : 2e-6);
       EXPECT_EQ(outputs(cache, AttentionPath::kFused, 7), one);
       EXPECT_EQ(outputs(cache, AttentionPath::kFused, 64), one);
+    }
+  }
+}
+
+// How far outputs are from those of rows in f32: within a factor of two the rounding of the coarser type.
+TEST(RowTypes, RoundingIsAllThatDiffers) {
+  const auto rounding = [](RowType type) {
+    switch (type) {
+      case RowType::kF32: return 0.0;
+      case RowType::kF16: return 3e-4;
+      case RowType::kBF16: return 2e-3;
+      case RowType::kQ8_0: return 4e-3;
+      default: return 8e-2;
+    }
+  };
+  const auto outputs_with = [](RowType k, RowType v) {
+    return outputs({.budget = 48, .buffer = 16, .key_type = k, .value_type = v}, AttentionPath::kFused, 1);
+  };
+  const std::vector<float> exact = outputs_with(RowType::kF32, RowType::kF32);
+  for (const RowType k : kCacheTypes) {
+    for (const RowType v : kCacheTypes) {
+      SCOPED_TRACE(row_types_name(k, v));
+      const double error = relative_error(outputs_with(k, v), exact);
+      const double expected = std::max(rounding(k), rounding(v));
+      EXPECT_LE(error, 2 * expected);
+      EXPECT_GE(error, 0.5 * expected);
     }
   }
 }
@@ -89,12 +120,7 @@ double error_of(const BiasedKeys& keys, RowType type, int pairs, AttentionPath p
       all[key_type == type].insert(all[key_type == type].end(), out.begin(), out.end());
     }
   }
-  double error = 0, norm = 0;
-  for (size_t i = 0; i < all[0].size(); ++i) {
-    error += std::pow(double(all[1][i]) - all[0][i], 2);
-    norm += std::pow(double(all[0][i]), 2);
-  }
-  return std::sqrt(error / norm);
+  return relative_error(all[1], all[0]);
 }
 
 TEST(RowTypes, KeysAreQuantisedWithoutTheirConstantPart) {

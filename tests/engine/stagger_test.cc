@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "engine/attention_driver.h"
+#include "engine/row_settings.h"
 
 namespace vase {
 namespace {
 
 using test::Driver;
 using test::FakeModel;
+using test::row_settings;
+using test::RowSetting;
 
 // All records of attention, a ring of queries, log-weights.
 const char* const kPolicies[] = {"vase-attnv", "vase-dkv", "curdkv", "random-prompt", "score=attention:form=max", "h2o",
@@ -27,10 +30,11 @@ FakeModel five_layers() {  // leads 0, 3, 6, 9, 12
 
 // The first layer does what it does without stagger, draws included; of the others one at most evicts in a step.
 TEST(Stagger, LayersEvictOneByOne) {
-  for (const char* policy : kPolicies) {
-    SCOPED_TRACE(policy);
-    Driver staggered(five_layers(), policy, options(), {.threads = 2, .poison_free_rows = true, .log_evictions = true});
-    Driver together(five_layers(), policy, options(false), {.threads = 2});
+  for (const RowSetting& rows : row_settings(kPolicies)) {
+    SCOPED_TRACE(rows.describe());
+    Driver staggered(five_layers(), rows.policy, rows.with_types(options()),
+                     {.threads = 2, .poison_free_rows = true, .log_evictions = true});
+    Driver together(five_layers(), rows.policy, rows.with_types(options(false)), {.threads = 2});
     Sequence a = staggered.start(0, 0, 10), b = together.start(0, 0, 10);
     size_t evictions = 0;
     for (int t = 1; t <= 200; ++t) {
@@ -47,17 +51,19 @@ TEST(Stagger, LayersEvictOneByOne) {
 }
 
 TEST(Stagger, ChunksThreadsAndNeighboursChangeNothing) {
-  for (const char* policy : kPolicies) {
+  for (const RowSetting& rows : row_settings(kPolicies)) {
+    SCOPED_TRACE(rows.describe());
     std::vector<std::vector<int32_t>> want;
     for (const auto& [chunk, threads] : {std::pair{1, 1}, {1, 3}, {7, 2}, {250, 1}}) {
-      Driver driver(five_layers(), policy, options(), {.sequences = 2, .threads = threads, .poison_free_rows = true});
+      Driver driver(five_layers(), rows.policy, rows.with_types(options()),
+                    {.sequences = 2, .threads = threads, .poison_free_rows = true});
       Sequence s = driver.start(1, 0, 20), neighbour = driver.start(0, 5, 3);
       driver.step({&neighbour}, {70});
       for (int t = 0; t < 250; t += chunk) driver.step({&neighbour, &s}, {1, std::min(chunk, 250 - t)});
       std::vector<std::vector<int32_t>> kept;
       for (int i = 0; i < 10; ++i) kept.push_back(driver.kept(i / 2, 1, i % 2));
       if (want.empty()) want = kept;
-      EXPECT_EQ(kept, want) << policy << ", chunk " << chunk << ", threads " << threads;
+      EXPECT_EQ(kept, want) << "chunk " << chunk << ", threads " << threads;
     }
   }
 }

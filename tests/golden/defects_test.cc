@@ -10,12 +10,6 @@
 namespace vase::golden {
 namespace {
 
-std::vector<int> first_tokens(int count) {
-  std::vector<int> tokens(count);
-  std::iota(tokens.begin(), tokens.end(), 0);
-  return tokens;
-}
-
 size_t distinct(const std::vector<uint32_t>& slots) { return std::set<uint32_t>(slots.begin(), slots.end()).size(); }
 
 // Fewer positive weights than places: every positive one is kept in the reference's order, the rest are other

@@ -1,7 +1,6 @@
 // One eviction of every recorded case: scores within tolerance, kept sets exactly, gather order where it is decided.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <string_view>
 
 #include "golden/golden_head.h"
@@ -9,22 +8,6 @@
 
 namespace vase::golden {
 namespace {
-
-std::vector<int> first_tokens(int count) {
-  std::vector<int> tokens(count);
-  std::iota(tokens.begin(), tokens.end(), 0);
-  return tokens;
-}
-
-std::vector<uint32_t> plan(const std::string& text, const HeadView& view, RandomDraws& draws,
-                           PlanTrace* trace = nullptr) {
-  PolicyScratch scratch;
-  std::vector<uint32_t> kept(view.keep());
-  Policy::parse(text).plan(view, draws, scratch, kept, trace);
-  EXPECT_EQ(scratch.nonfinite_scores, 0u);
-  EXPECT_EQ(scratch.protection_truncated, 0u);
-  return kept;
-}
 
 void expect_close(std::span<const float> got, const std::vector<double>& want, const char* what, size_t first = 0) {
   for (size_t i = first; i < got.size(); ++i)

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 
 #include "base/store_row.h"
@@ -32,35 +33,46 @@ void RecordedDraws::gaussian(bool, std::span<float> out) {
   std::copy(gaussian_.begin(), gaussian_.end(), out.begin());
 }
 
-RowsView Head::rows_of(const Tensor& tensor, int row, int head, RowType type, std::vector<std::byte>& store) {
-  const int tokens = tensor.shape[1], width = tensor.shape[3];
-  const size_t stride = row_bytes(type, width);
-  store.assign(tokens * stride, std::byte{0});
-  for (int t = 0; t < tokens; ++t) {
-    store_row(type, tensor.row(row, t, head).data(), width, store.data() + t * stride);
+TokenRows recorded_rows(const Case& c, int row, int head) {
+  const Tensor &k = c["K"], &v = c["V"];
+  TokenRows rows{.width = k.shape[3], .keys = {}, .values = {}, .range = {}};
+  for (int t = 0; t < k.shape[1]; ++t) {
+    const std::vector<float> key = k.row(row, t, head), value = v.row(row, t, head);
+    rows.keys.insert(rows.keys.end(), key.begin(), key.end());
+    rows.values.insert(rows.values.end(), value.begin(), value.end());
+    rows.range.push_back(kernels::value_magnitude(kernels::Magnitude::kRange, value));
   }
+  return rows;
+}
+
+RowsView Head::stored(const std::vector<float>& rows, int width, RowType type, std::vector<std::byte>& store) {
+  const size_t tokens = rows.size() / width, stride = row_bytes(type, width);
+  store.assign(tokens * stride, std::byte{0});
+  for (size_t t = 0; t < tokens; ++t) store_row(type, &rows[t * width], width, &store[t * stride]);
   return {.base = store.data(), .stride = stride, .type = type, .width = width, .slots = slots_.data()};
 }
 
-Head::Head(const Case& c, int row, int head, std::vector<int> tokens, std::vector<float> queries, RowType type)
+Head::Head(const Case& c, std::vector<int> tokens, std::vector<float> queries, const TokenRows& rows, RowType type)
     : positions_(tokens.begin(), tokens.end()), slots_(tokens.begin(), tokens.end()) {
   view_.budget = c.json().at("params").value("M", 0);  // a case of scores alone has none
   view_.buffer = c.param("R");
   view_.group = c.param("G");
-  view_.keys = rows_of(c["K"], row, head, type, keys_);
-  view_.values = rows_of(c["V"], row, head, type, values_);
+  view_.keys = stored(rows.keys, rows.width, type, keys_);
+  view_.values = stored(rows.values, rows.width, type, values_);
   view_.positions = positions_;
   view_.attention_rows = c.param("W") * view_.group;
   attention_.resize(tokens.size());
   kernels::window_scores(queries, view_.attention_rows, view_.keys, 1 / std::sqrt(static_cast<float>(c.param("d"))),
                          static_cast<float>(c.number("temperature")), attention_);
   view_.attention = attention_;
-  std::vector<float> value(view_.values.width);
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    read_row(view_.values, i, value.data());
-    range_.push_back(kernels::value_magnitude(kernels::Magnitude::kRange, value));
-  }
+  for (const int token : tokens) range_.push_back(rows.range[token]);
   view_.value_range = range_;
+}
+
+std::vector<int> first_tokens(int count) {
+  std::vector<int> tokens(count);
+  std::iota(tokens.begin(), tokens.end(), 0);
+  return tokens;
 }
 
 std::vector<float> window_queries(const Case& c, int row, int head, int first) {
@@ -118,6 +130,15 @@ std::string policy_text(const Case& c) {
     return "protect=" + sinks + "value:" + count + ",measure=" + measure + " " + by_attention + " select=sample";
   }
   throw std::runtime_error(c.name() + ": no policy stands for the mode '" + mode + "'");
+}
+
+std::vector<uint32_t> plan(const std::string& text, const HeadView& view, RandomDraws& draws, PlanTrace* trace) {
+  PolicyScratch scratch;
+  std::vector<uint32_t> kept(view.keep());
+  Policy::parse(text).plan(view, draws, scratch, kept, trace);
+  EXPECT_EQ(scratch.nonfinite_scores, 0u);
+  EXPECT_EQ(scratch.protection_truncated, 0u);
+  return kept;
 }
 
 }  // namespace vase::golden

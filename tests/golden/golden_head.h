@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "golden/golden_case.h"
@@ -29,16 +30,27 @@ class RecordedDraws final : public RandomDraws {
   std::vector<float> uniform_, exponential_, gaussian_;
 };
 
-// One (batch row, KV head) of a case with candidates at given token indices; owns what its view points to.
+// What one KV head holds of every token: rows of `width` numbers, and the range of each value.
+struct TokenRows {
+  int width = 0;
+  std::vector<float> keys, values;  // [tokens][width]
+  std::vector<float> range;         // [tokens]
+};
+// K and V of a (batch row, KV head).
+TokenRows recorded_rows(const Case& c, int row, int head);
+
+// One KV head of a case with candidates at given token indices; owns what its view points to.
 class Head {
  public:
-  // tokens: index into K and V of every candidate, in logical order; queries: [W * G][d].
-  Head(const Case& c, int row, int head, std::vector<int> tokens, std::vector<float> queries, RowType type);
+  // tokens: index into the rows of every candidate, in logical order; queries: [W * G][d].
+  Head(const Case& c, std::vector<int> tokens, std::vector<float> queries, const TokenRows& rows, RowType type);
+  Head(const Case& c, int row, int head, std::vector<int> tokens, std::vector<float> queries, RowType type)
+      : Head(c, std::move(tokens), std::move(queries), recorded_rows(c, row, head), type) {}
 
   const HeadView& view() const { return view_; }
 
  private:
-  RowsView rows_of(const Tensor& tensor, int row, int head, RowType type, std::vector<std::byte>& store);
+  RowsView stored(const std::vector<float>& rows, int width, RowType type, std::vector<std::byte>& store);
 
   std::vector<int32_t> positions_;
   std::vector<uint32_t> slots_;
@@ -47,10 +59,16 @@ class Head {
   HeadView view_;
 };
 
+// 0, 1, ... count - 1.
+std::vector<int> first_tokens(int count);
+
 // Rows of Q: the tokens first .. first + W - 1 of each of the G query heads.
 std::vector<float> window_queries(const Case& c, int row, int head, int first);
 
 // The policy that a reference mode stands for, without its order. Throws for a mode that has none.
 std::string policy_text(const Case& c);
+
+// The kept candidates of one eviction, in which every score is finite and all that is protected finds a place.
+std::vector<uint32_t> plan(const std::string& text, const HeadView& view, RandomDraws& draws, PlanTrace* trace = nullptr);
 
 }  // namespace vase::golden

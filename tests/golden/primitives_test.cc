@@ -71,10 +71,8 @@ TEST(GoldenPrimitives, AttentionAndMagnitudes) {
     Case c(name);
     for (int row = 0; row < c.param("B"); ++row) {
       for (int head = 0; head < c.param("H"); ++head) {
-        std::vector<int> tokens(c.param("C"));
-        std::iota(tokens.begin(), tokens.end(), 0);
         const auto queries = window_queries(c, row, head, 0);
-        const Head input(c, row, head, tokens, queries, RowType::kF32);
+        const Head input(c, row, head, first_tokens(c.param("C")), queries, RowType::kF32);
         check_attention(c, input.view(), row, head);
         check_attention_per_query_head(c, input.view(), queries, row, head);
         check_magnitudes(c, input.view(), row, head);

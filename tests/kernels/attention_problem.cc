@@ -30,7 +30,14 @@ std::string ProblemShape::describe() const {
   s << "head_dim " << head_dim << ", group " << group << ", tokens " << tokens << ", slots_before "
     << slots_before << ", keys " << row_type_name(k_type) << ", values " << row_type_name(v_type)
     << (strided ? ", strided" : "") << (misaligned ? ", misaligned" : "")
-    << (log_weight ? ", log-weight" : "") << ", older " << older;
+    << (log_weight ? ", log-weight" : "");
+  if (older > 0) {
+    const auto bits = [](bool in_strips, CodeBits b) {
+      return !in_strips ? "rows" : b == CodeBits::k8 ? "8 bits" : "4 bits";
+    };
+    s << ", older " << older << " of " << bits(older_keys_in_strips, older_key_bits) << " and "
+      << bits(older_values_in_strips, older_value_bits) << ", offset of " << offset_pairs << " pairs";
+  }
   if (mass) {
     s << ", mass of form " << static_cast<int>(form) << " over " << candidates << " from token " << first_token
       << " at " << temperature;
@@ -97,11 +104,27 @@ void AttentionProblem::add_older(const ProblemShape& shape) {
     older_value_rows_ = std::make_unique<StoredRows>(shape, shape.v_type, shape.older, shape.seed + 4000);
     args_.older.v.rows = older_value_rows_->view(d);
   }
+  if (shape.offset_pairs > 0) add_key_offset(shape);
   if (!shape.log_weight) return;
   std::mt19937 random(shape.seed + 5000);
   std::normal_distribution<float> normal;
   for (int s = 0; s < shape.older; ++s) older_log_weights_.push_back(std::fabs(normal(random)));
   args_.older.log_weight = older_log_weights_.data();
+}
+
+// A constant part far larger than what varies, as in models with a key bias, at positions in no order.
+void AttentionProblem::add_key_offset(const ProblemShape& shape) {
+  std::mt19937 random(shape.seed + 6000);
+  std::normal_distribution<float> normal;
+  std::vector<float> bias(shape.head_dim), frequencies;
+  for (float& x : bias) x = 10 * normal(random);
+  const int pairs = shape.head_dim / 2 - 1;  // the last two channels do not turn
+  for (int f = 0; f < pairs; ++f)
+    frequencies.push_back(std::pow(1e6f, -static_cast<float>(f) / static_cast<float>(pairs)));
+  key_offset_ = key_offset(bias, {.frequencies = frequencies}, shape.offset_pairs);
+  for (int s = 0; s < shape.older; ++s) older_positions_.push_back(static_cast<int32_t>(random() % 1000000));
+  args_.older.key_offset = &key_offset_;
+  args_.older.positions = older_positions_.data();
 }
 
 AttentionProblem::StoredStrips::StoredStrips(StripKind kind, CodeBits bits, int head_dim, int slots, uint32_t seed)

@@ -24,6 +24,7 @@ struct ProblemShape {
   int older = 0;  // older slots
   bool older_keys_in_strips = true, older_values_in_strips = true;  // else rows of k_type, v_type
   CodeBits older_key_bits = CodeBits::k8, older_value_bits = CodeBits::k4;
+  int offset_pairs = 0;  // of channels whose constant part the older keys, in strips, are stored without
   bool mass = false;
   int candidates = 0;
   int first_token = 0;
@@ -87,6 +88,7 @@ class AttentionProblem {
   };
 
   void add_older(const ProblemShape& shape);
+  void add_key_offset(const ProblemShape& shape);
   template <class Call>
   Result collect(Call call) const;
 
@@ -95,6 +97,8 @@ class AttentionProblem {
   std::unique_ptr<StoredRows> older_key_rows_, older_value_rows_;
   std::unique_ptr<StoredStrips> older_keys_, older_values_;
   std::vector<float> queries_, log_weights_, older_log_weights_;
+  KeyOffset key_offset_;
+  std::vector<int32_t> older_positions_;
   SlotAttentionArgs args_;
 };
 

@@ -70,7 +70,7 @@ struct OlderSlots {
   int slots = 0;                      // dense, from 0
   PartRows k, v;                    // of head_dim channels
   const float* log_weight = nullptr;  // [slots], as that of the run's
-  const KeyOffset* key_offset = nullptr;  // what the keys are stored without; null: nothing
+  const KeyOffset* key_offset = nullptr;  // what keys in strips are stored without; null: nothing
   const int32_t* positions = nullptr;     // [slots], with a key offset
   // Records of these slots, as those of MassArgs; used when it has the like.
   float* sum = nullptr;

@@ -139,9 +139,11 @@ TEST_F(Presets, WhatIsNoPresetIsRefused) {
 }
 
 TEST_F(Presets, AnotherVersionIsNamed) {
-  refuses_changed([](json& j) { j["version"] = 2; }, {"version 2", "reads version 1"},
-                  ErrorCode::kUnsupported);
-  refuses_changed([](json& j) { j["version"] = "1"; }, {"version"});
+  for (const int version : {1, 3}) {
+    refuses_changed([&](json& j) { j["version"] = version; },
+                    {"version " + std::to_string(version), "reads version 2"}, ErrorCode::kUnsupported);
+  }
+  refuses_changed([](json& j) { j["version"] = "2"; }, {"version"});
   refuses_changed([](json& j) { j.erase("version"); }, {"'version' is missing"});
 }
 
