@@ -1,15 +1,15 @@
-// The logits of key_offset.h on Highway: kLanes slots at a time, whose angles all heads share.
+// The logits of key_offset.h on Highway: a vector of slots at a time, whose angles all heads share.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/key_offset/simd.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "kernels/key_offset/fused.h"
 #include "kernels/rows-inl.h"
 #include "kernels/simd_target.h"
-#include "kernels/strips/layout.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
@@ -26,61 +26,83 @@ struct Angles {
   F32V cos, sin;
 };
 
-// Of angles in 2^-32 of a turn. Within an eighth of a turn of a quarter they are the Taylor series up to t^9 and t^10, whose
-// remainders are below 2e-9.
-HWY_INLINE Angles angles_of(hn::Vec<OffsetLanes> turn) {
+// coefficients[0] + coefficients[1] x + ...
+template <size_t kCount>
+HWY_INLINE F32V polynomial(const float (&coefficients)[kCount], F32V x) {
   const F32 d;
-  const OffsetLanes di;
-  // The nearest quarter, 2^30 of these units, and what remains.
-  const auto quarter = hn::ShiftRight<30>(hn::Add(turn, hn::Set(di, 1 << 29)));
-  const auto rest = hn::Sub(turn, hn::ShiftLeft<30>(quarter));
-  const F32V t = hn::Mul(hn::ConvertTo(d, rest), hn::Set(d, 1.46291807926715968e-9f));  // pi / 2^31
-  const F32V t2 = hn::Mul(t, t);
-  F32V sine = hn::Set(d, 1.0f / 362880), cosine = hn::Set(d, -1.0f / 3628800);
-  for (const float c : {-1.0f / 5040, 1.0f / 120, -1.0f / 6, 1.0f}) sine = hn::MulAdd(sine, t2, hn::Set(d, c));
-  for (const float c : {1.0f / 40320, -1.0f / 720, 1.0f / 24, -0.5f, 1.0f}) cosine = hn::MulAdd(cosine, t2, hn::Set(d, c));
-  sine = hn::Mul(sine, t);
-  const auto bit = [&](auto v, int mask) HWY_ATTR {
-    return hn::RebindMask(d, hn::Ne(hn::And(v, hn::Set(di, mask)), hn::Zero(di)));
-  };
-  const auto odd = bit(quarter, 1);
-  const F32V s = hn::IfThenElse(odd, cosine, sine), c = hn::IfThenElse(odd, sine, cosine);
-  return {.cos = hn::IfThenElse(bit(hn::Add(quarter, hn::Set(di, 1)), 2), hn::Neg(c), c),
-          .sin = hn::IfThenElse(bit(quarter, 2), hn::Neg(s), s)};
+  F32V sum = hn::Set(d, coefficients[kCount - 1]);
+  for (size_t i = kCount - 1; i-- > 0;) sum = hn::MulAdd(sum, x, hn::Set(d, coefficients[i]));
+  return sum;
 }
 
-// The product of a head's query with a pair: along it, and across.
-struct Projection {
-  float along, across;
+// Of angles in 2^-32 of a turn. Those of the left half plane are turned by half a turn, which changes both signs; within a
+// quarter of 0 the polynomials, through the Chebyshev points of its square, are off by less than 2e-8.
+HWY_INLINE Angles angles_of(hn::Vec<OffsetLanes> turn) {
+  static constexpr float kSine[] = {1.0f, -0.16666658f, 0.00833305f, -0.00019809017f, 2.6051077e-06f};
+  static constexpr float kCosine[] = {1.0f,           -0.5f,           0.04166666f,
+                                      -0.0013888652f, 2.477458e-05f, -2.6297516e-07f};
+  const F32 d;
+  const OffsetLanes di;
+  const auto flip = hn::And(hn::Add(turn, hn::Set(di, 1 << 30)), hn::Set(di, std::numeric_limits<int32_t>::min()));
+  const F32V t = hn::Mul(hn::ConvertTo(d, hn::Xor(turn, flip)), hn::Set(d, 1.46291807926715968e-9f));  // pi / 2^31
+  const F32V t2 = hn::Mul(t, t), sign = hn::BitCast(d, flip);
+  return {.cos = hn::Xor(polynomial(kCosine, t2), sign), .sin = hn::Xor(hn::Mul(polynomial(kSine, t2), t), sign)};
+}
+
+constexpr int kPairs = 8;   // whose angles stay in registers
+constexpr int kHeads = 32;  // that share the angles of some slots
+
+// Some pairs, and the products of some heads' queries with them: along each pair, and across. Where there are no more pairs
+// all is 0.
+struct Block {
+  int32_t turn[kPairs] = {};
+  float along[kHeads][kPairs] = {}, across[kHeads][kPairs] = {};
+  int heads = 0;
 };
-HWY_INLINE Projection project(const KeyOffset& offset, int i, const float* query) {
-  const float qx = query[offset.x_channel[i]], qy = offset.y_channel[i] < 0 ? 0.0f : query[offset.y_channel[i]];
-  return {qx * offset.x[i] + qy * offset.y[i], qy * offset.x[i] - qx * offset.y[i]};
+
+void fill(const OffsetLogits& args, int first_pair, int first_head, Block& block) {
+  const KeyOffset& offset = *args.offset;
+  const int pairs = std::min(kPairs, offset.pairs() - first_pair);
+  block.heads = std::min(kHeads, args.heads - first_head);
+  for (int p = 0; p < pairs; ++p) {
+    const int i = first_pair + p, y = offset.y_channel[i];
+    block.turn[p] = static_cast<int32_t>(offset.turn[i]);
+    for (int h = 0; h < block.heads; ++h) {
+      const float* const query = args.queries + size_t(first_head + h) * args.width;
+      const float qx = query[offset.x_channel[i]], qy = y < 0 ? 0.0f : query[y];
+      block.along[h][p] = qx * offset.x[i] + qy * offset.y[i];
+      block.across[h][p] = qy * offset.x[i] - qx * offset.y[i];
+    }
+  }
+}
+
+// Of kOffsetLanes slots. logits: of the block's first head, at the first of these slots.
+HWY_INLINE void add_block(const Block& block, const int32_t* positions, float* logits, ptrdiff_t stride) {
+  const F32 d;
+  const OffsetLanes di;
+  const auto at_slots = hn::LoadU(di, positions);
+  Angles at[kPairs];
+  for (int p = 0; p < kPairs; ++p) at[p] = angles_of(hn::Mul(hn::Set(di, block.turn[p]), at_slots));
+  for (int h = 0; h < block.heads; ++h) {
+    F32V along = hn::LoadU(d, logits + h * stride), across = hn::Zero(d);
+    for (int p = 0; p < kPairs; ++p) {
+      along = hn::MulAdd(at[p].cos, hn::Set(d, block.along[h][p]), along);
+      across = hn::MulAdd(at[p].sin, hn::Set(d, block.across[h][p]), across);
+    }
+    hn::StoreU(hn::Add(along, across), d, logits + h * stride);
+  }
 }
 
 void AddOffsetLogits(const OffsetLogits& args) {
   note_simd_target(HWY_TARGET);
-  constexpr int kChunk = kStripSlots;  // slots whose angles are at hand
-  const F32 d;
-  const OffsetLanes di;
-  const int pairs = args.offset->pairs();
-  for (int first = 0; first < args.slots; first += kChunk) {
-    int32_t positions[kChunk] = {};
-    const int count = std::min(kChunk, args.slots - first);
-    std::copy_n(args.positions + first, count, positions);
-    for (int i = 0; i < pairs; ++i) {
-      const auto turn = hn::Set(di, static_cast<int32_t>(args.offset->turn[i]));
-      Angles at[kChunk / kOffsetLanes];
-      for (int v = 0; v < kChunk / kOffsetLanes; ++v) {
-        at[v] = angles_of(hn::Mul(turn, hn::LoadU(di, positions + v * kOffsetLanes)));
-      }
-      for (int h = 0; h < args.heads; ++h) {
-        const Projection q = project(*args.offset, i, args.queries + size_t(h) * args.width);
-        for (int v = 0; v < kChunk / kOffsetLanes; ++v) {
-          float* const logits = args.logits + h * args.logit_stride + first + v * kOffsetLanes;
-          const F32V one = hn::MulAdd(at[v].cos, hn::Set(d, q.along), hn::LoadU(d, logits));
-          hn::StoreU(hn::MulAdd(at[v].sin, hn::Set(d, q.across), one), d, logits);
-        }
+  for (int pair = 0; pair < args.offset->pairs(); pair += kPairs) {
+    for (int head = 0; head < args.heads; head += kHeads) {
+      Block block;
+      fill(args, pair, head, block);
+      for (int first = 0; first < args.slots; first += kOffsetLanes) {
+        int32_t positions[kOffsetLanes] = {};
+        std::copy_n(args.positions + first, std::min(kOffsetLanes, args.slots - first), positions);
+        add_block(block, positions, args.logits + head * args.logit_stride + first, args.logit_stride);
       }
     }
   }
