@@ -34,11 +34,17 @@ class Prompts {
  public:
   // Throws Error that names the problem.
   Prompts(const Model& model, const RunPlan& plan, const GenerationOptions& options);
-  const std::vector<int32_t>& of(const Problem& problem) const { return tokens_.at(&problem); }
+  const std::vector<int32_t>& of(const Problem& problem) const { return prompts_.at(&problem).tokens; }
+  // Whether it ends in a <think>.
+  bool open_thinking(const Problem& problem) const { return prompts_.at(&problem).thinking; }
   int longest() const { return longest_; }  // tokens
 
  private:
-  std::map<const Problem*, std::vector<int32_t>> tokens_;
+  struct Prompt {
+    std::vector<int32_t> tokens;
+    bool thinking;
+  };
+  std::map<const Problem*, Prompt> prompts_;
   int longest_ = 0;
 };
 

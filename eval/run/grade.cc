@@ -40,9 +40,9 @@ bool Grader::right(const std::string& answer, const Problem& problem, AnswerKind
 
 void grade(Result& result, const Generation& generation, const Planned& planned, Grader& grader) {
   const AnswerKind kind = planned.task->kind;
-  result.extracted = extract_answer(generation.text, kind);
+  result.extracted = extract_answer(generation.text, kind, generation.thinking);
   result.right = result.extracted && grader.right(*result.extracted, *planned.problem, kind);
-  result.label = label_name(failure_label(generation.text, result.ended()));
+  result.label = label_name(failure_label(generation.text, result.ended(), generation.thinking));
 }
 
 void check_answers(const RunPlan& plan, Grader& grader) {

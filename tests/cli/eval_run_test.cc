@@ -199,6 +199,34 @@ TEST_F(CliEvalRun, LinesAreRecordedGenerations) {
   EXPECT_NE(kl.out.find("| random | 24 |"), std::string::npos) << kl.out;
 }
 
+// A template that ends in "<think>\n": what the model says until </think> is no answer, though it has no <think>.
+TEST_F(CliEvalRun, ThinkingThatTheTemplateOpensHasToEnd) {
+  const std::vector<int32_t> guess = {'\\', 'b', 'o', 'x', 'e', 'd', '{', '7', '}'};
+  const auto line_of = [&](std::vector<int32_t> cycle, const std::string& out, const std::string& flags) {
+    const test::TinyModel model{{.embedding = 512, .cycle = std::move(cycle), .opens_thinking = true}};
+    const Outcome o = vase("eval run --threads 1 --model " + model.path() + " --task jsonl=" + problems_ +
+                           " --problems 1 --greedy --out " + path(out) + " " + flags);
+    EXPECT_EQ(o.code, 0) << o.err;
+    const json run = json::parse(vase("run --json --greedy --threads 1 --model " + model.path() + " " + flags + " hi").out);
+    json line = json::parse(contents(path(out) + "/results.jsonl"));
+    EXPECT_EQ(run["label"], line["label"]);
+    return line;
+  };
+  std::vector<int32_t> ended = guess, finished = {test::kEndThink};
+  ended.push_back(test::kImEnd);
+  finished.insert(finished.end(), ended.begin(), ended.end());
+  for (const json& line : {line_of(guess, "cut", "--max-tokens 9"), line_of(ended, "ended", "--max-tokens 50")}) {
+    EXPECT_EQ(line["text"], "\\boxed{7}");
+    EXPECT_TRUE(line["extracted"].is_null());
+    EXPECT_EQ(line["right"], false);
+    EXPECT_EQ(line["label"], "truncated");
+  }
+  const json line = line_of(finished, "finished", "--max-tokens 50");
+  EXPECT_EQ(line["text"], "</think>\\boxed{7}");
+  EXPECT_EQ(line["right"], true);
+  EXPECT_EQ(line["label"], "ok");
+}
+
 TEST_F(CliEvalRun, ShardsMergeToTheWhole) {
   ASSERT_EQ(vase(random_run("whole")).code, 0);
   for (const std::string i : {"1", "2"})

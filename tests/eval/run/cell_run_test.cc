@@ -124,6 +124,21 @@ TEST_F(CellRuns, SizesThatBuyTheSameAreRefused) {
   EXPECT_GT(plan_.cells[1].budget, plan_.cells[0].budget);
 }
 
+TEST_F(CellRuns, KnowsWhetherAPromptOpensThinking) {
+  const auto opens = [&](const Model& model, const std::string& problem) {
+    plan_.sources[0].task.problems[0].problem = problem;
+    return Prompts(model, plan_, options_).open_thinking(plan_.sources[0].task.problems[0]);
+  };
+  const test::TinyModel reasoning{{.opens_thinking = true}};
+  EXPECT_TRUE(opens(*Model::load(reasoning.path()), "how many?"));
+  EXPECT_FALSE(opens(*model_, "how many?"));
+  EXPECT_FALSE(opens(*model_, "what is <think>")) << "the user's own words";
+  options_.raw = true;
+  plan_.sources[0].task.instruction = "";
+  EXPECT_TRUE(opens(*model_, "how many?\n<think>\n"));
+  EXPECT_FALSE(opens(*model_, "how many?\n<think>\n\n</think>\n\n"));
+}
+
 TEST_F(CellRuns, OrderBatchAndThreadsDoNotMatter) {
   const Cell& one = plan_.cells[1];
   std::vector<Planned> items = items_of(plan_, one);

@@ -11,13 +11,13 @@
 namespace vase::eval {
 namespace {
 
-Result graded(const std::string& text, const std::string& finish = "eos") {
+Result graded(const std::string& text, const std::string& finish = "eos", bool thinking = false) {
   const Source s = source("a", 6);
   const Planned planned{.item = {}, .task = &s.task, .problem = &s.task.problems[5]};
   Result r;
   r.finish = finish;
   Grader grader({});
-  grade(r, {.text = text}, planned, grader);
+  grade(r, {.text = text, .thinking = thinking}, planned, grader);
   return r;
 }
 
@@ -35,6 +35,18 @@ TEST(Grade, WithoutAnAnswerNothingIsRight) {
   EXPECT_FALSE(r.right);
   EXPECT_EQ(r.extracted, std::nullopt);
   EXPECT_EQ(r.label, "truncated");
+}
+
+TEST(Grade, AGuessInThinkingThatThePromptHasOpenedIsNoAnswer) {
+  for (const char* finish : {"eos", "length"}) {
+    const Result r = graded("perhaps \\boxed{5}", finish, true);
+    EXPECT_FALSE(r.right);
+    EXPECT_EQ(r.extracted, std::nullopt);
+    EXPECT_EQ(r.label, "truncated") << finish;
+  }
+  const Result finished = graded("perhaps \\boxed{6}</think> \\boxed{5}", "eos", true);
+  EXPECT_TRUE(finished.right);
+  EXPECT_EQ(finished.label, "ok");
 }
 
 std::string refusal(const Source& one) {
