@@ -227,6 +227,27 @@ TEST_F(CliEvalRun, ThinkingThatTheTemplateOpensHasToEnd) {
   EXPECT_EQ(line["label"], "ok");
 }
 
+TEST_F(CliEvalRun, FilesOfOneDataSetAreOneTask) {
+  for (const std::string month : {"feb", "nov"}) {
+    std::ofstream out(path(month + ".jsonl"));
+    for (const int id : {1, 2}) {
+      out << json({{"problem_idx", id}, {"problem", month}, {"answer", month == "feb" ? "7" : "8"}}) << "\n";
+    }
+  }
+  const std::string arguments = "eval run --threads 1 --model " + right_.path() + " --task hmmt=" + path("feb.jsonl") +
+                                " --task hmmt=" + path("nov.jsonl") + " --greedy --max-tokens 50 --out " + path("out");
+  const Outcome o = vase(arguments);
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find("| hmmt | vase | 128 | 4 | 4 | 50.0 ± "), std::string::npos) << o.out;
+  std::map<std::string, bool> right;
+  for (const auto& [key, line] : lines("out")) right[line["id"]] = line["right"];
+  EXPECT_EQ(right, (std::map<std::string, bool>{{"1", true}, {"2", true}, {"1 (2)", false}, {"2 (2)", false}}));
+  const Outcome again = vase(arguments);
+  EXPECT_EQ(again.code, 0);
+  EXPECT_NE(again.err.find("4 texts are there already"), std::string::npos) << again.err;
+  EXPECT_EQ(line_count("out"), 4u);
+}
+
 TEST_F(CliEvalRun, ShardsMergeToTheWhole) {
   ASSERT_EQ(vase(random_run("whole")).code, 0);
   for (const std::string i : {"1", "2"})
