@@ -132,19 +132,19 @@ void CellRun::finish_ended(const RunCallbacks& callbacks) {
       ++active;
       continue;
     }
+    const Planned& planned = *active->planned;
     if (session.finish() == Finish::kNonFinite) {
-      throw Error(
-          ErrorCode::kNonFinite,
-          active->planned->item.text() + ": the model gave NaN or infinite logits; the file may be damaged");
+      active = active_.erase(active);
+      callbacks.on_refused(planned, "the model gave NaN or infinite logits; the file may be damaged");
+      continue;
     }
-    Generation generation{.prompt = active->planned->prompt(),
-                          .prompt_ids = prompts_.of(*active->planned->problem),
+    Generation generation{.prompt = planned.prompt(),
+                          .prompt_ids = prompts_.of(*planned.problem),
                           .text = std::move(active->text),
                           .tokens = {session.generated().begin(), session.generated().end()},
-                          .thinking = prompts_.open_thinking(*active->planned->problem)};
+                          .thinking = prompts_.open_thinking(*planned.problem)};
     finished_tokens_ += session.generated_tokens();
     Result result = result_of(*active);
-    const Planned& planned = *active->planned;
     active = active_.erase(active);
     callbacks.on_finished(planned, std::move(result), std::move(generation));
   }

@@ -248,6 +248,53 @@ TEST_F(CliEvalRun, FilesOfOneDataSetAreOneTask) {
   EXPECT_EQ(line_count("out"), 4u);
 }
 
+// In place of math-verify a program that ends at p2, until it is mended.
+TEST_F(CliEvalRun, ATextThatTheGraderCannotJudgeIsGradedByTheNextRun) {
+  std::ofstream(problems_, std::ios::app) << json({{"id", "p5"}, {"problem", "?"}, {"answer", "9"}});
+  const auto grader = [&](const std::string& verdict) {
+    std::ofstream(path("python")) << "#!/bin/sh\necho '{\"version\": \"9.9\"}'\nwhile read -r line; do\n  case $line in\n"
+                                     "    *9*7*) " +
+                                         verdict + ";;\n    *) echo '{\"same\": true}';;\n  esac\ndone\n";
+    fs::permissions(path("python"), fs::perms::owner_all);
+  };
+  const std::string arguments = right_run("out", "--grader math-verify --python " + path("python"));
+  grader("exit 3");
+  const Outcome first = vase(arguments);
+  EXPECT_EQ(first.code, 1) << first.err;
+  EXPECT_NE(first.err.find("1 of 6 texts are left out"), std::string::npos) << first.err;
+  EXPECT_NE(first.err.find("  p5 of problems, vase at 128, run 0, sample 0: math-verify took too long"),
+            std::string::npos)
+      << first.err;
+  const std::map<std::string, json> finished = lines("out");
+  EXPECT_EQ(finished.size(), 5u);
+  grader("echo '{\"same\": false}'");
+  const Outcome second = vase(arguments);
+  EXPECT_EQ(second.code, 0) << second.err;
+  std::map<std::string, json> all = lines("out");
+  ASSERT_EQ(all.size(), 6u);
+  EXPECT_EQ(all.rbegin()->second["right"], false);
+  all.erase(std::prev(all.end()));
+  EXPECT_EQ(all, finished);
+}
+
+TEST_F(CliEvalRun, AnItemWithoutNumbersIsNamedAndTheOtherCellsGoOn) {
+  std::ofstream(problems_, std::ios::app) << json({{"id", "p5"}, {"problem", "#"}, {"answer", "7"}});
+  const test::TinyModel broken{{.nan_token = '#'}};
+  const std::string arguments = "eval run --threads 1 --model " + broken.path() + " --task jsonl=" + problems_ +
+                                " --policy full --policy random --kv-budget 40 --kv-buffer 8 --max-tokens 20 --out " +
+                                path("out");
+  for (int run = 0; run < 2; ++run) {
+    const Outcome o = vase(arguments);
+    EXPECT_EQ(o.code, 1) << o.err;
+    EXPECT_NE(o.err.find("2 of 12 texts are left out"), std::string::npos) << o.err;
+    for (const std::string cell : {"full", "random at 40"}) {
+      EXPECT_NE(o.err.find("  p5 of problems, " + cell + ", run 0, sample 0: the model gave NaN"), std::string::npos)
+          << o.err;
+    }
+    EXPECT_EQ(lines("out").size(), 10u);
+  }
+}
+
 TEST_F(CliEvalRun, ShardsMergeToTheWhole) {
   ASSERT_EQ(vase(random_run("whole")).code, 0);
   for (const std::string i : {"1", "2"})

@@ -37,6 +37,10 @@ class CellRuns : public testing::Test {
                                        results_.push_back(r);
                                        generations_.push_back(g);
                                      },
+                                 .on_refused =
+                                     [&](const Planned& planned, const std::string& why) {
+                                       refused_[planned.item.text()] = why;
+                                     },
                                  .on_tick = [](int, int64_t) {},
                                  .stop = [] { return false; }}));
     return texts;
@@ -48,6 +52,7 @@ class CellRuns : public testing::Test {
   GenerationOptions options_;
   std::vector<Result> results_;
   std::vector<Generation> generations_;
+  std::map<std::string, std::string> refused_;
 };
 
 TEST_F(CellRuns, PromptsBeyondTheTrainedContextAreRefused) {
@@ -217,6 +222,7 @@ TEST_F(CellRuns, StopsInBetween) {
   CellRun run(model_, plan_.cells[0], options_, prompts);
   EXPECT_FALSE(
       run.run(items, {.on_finished = [&](const Planned&, const Result&, const Generation&) { ++finished; },
+                      .on_refused = {},
                       .on_tick = [](int, int64_t) {},
                       .stop = [&] { return finished >= 4; }}));
   EXPECT_GE(finished, 4u);
@@ -236,20 +242,18 @@ TEST_F(CellRuns, APromptThatCannotBeReadIsNamed) {
   EXPECT_THROW(Prompts(*model_, plan_, options_), Error);
 }
 
-TEST_F(CellRuns, AModelThatGivesNoNumbersIsAnError) {
-  const test::TinyModel broken({.nan_token = 'p'});
+TEST_F(CellRuns, AnItemWithoutNumbersIsRefusedAndTheOthersGoOn) {
+  const test::TinyModel broken({.nan_token = '#'});
   model_ = Model::load(broken.path());
-  const Prompts prompts(*model_, plan_, options_);
-  const std::vector<Planned> items = items_of(plan_, plan_.cells[0]);
-  const RunCallbacks callbacks{.on_finished = [](const Planned&, const Result&, const Generation&) {},
-                               .on_tick = [](int, int64_t) {},
-                               .stop = [] { return false; }};
-  try {
-    CellRun(model_, plan_.cells[0], options_, prompts).run(items, callbacks);
-    ADD_FAILURE();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), ErrorCode::kNonFinite);
-  }
+  plan_.sources[0].task.problems[2].problem = "problem #";
+  const Cell& one = plan_.cells[1];
+  std::vector<Planned> items = items_of(plan_, one);
+  const Texts texts = generate(items, one);
+  EXPECT_EQ(texts.size(), 10u);
+  ASSERT_EQ(refused_.size(), 2u);
+  EXPECT_NE(refused_["a-2 of a, vase-attnv at 40, run 0, sample 1"].find("NaN"), std::string::npos);
+  std::erase_if(items, [](const Planned& planned) { return planned.problem->id == "a-2"; });
+  EXPECT_EQ(generate(items, one), texts);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "run_helpers.h"
@@ -78,6 +79,30 @@ TEST(CheckAnswers, GoodOnesPassAndProgramsHaveNone) {
   Source code = source("c", 1, AnswerKind::kCode);
   code.task.problems[0].answer = "";
   EXPECT_EQ(refusal(code), "");
+}
+
+// A grader in place of math-verify that ends at every pair but that of two equal 5.
+TEST(Grade, WithoutAVerdictNothingIsWrong) {
+  const TemporaryFolder folder;
+  const std::string python = folder / "python";
+  std::ofstream(python) << "#!/bin/sh\necho '{\"version\": \"9.9\"}'\n"
+                           "read -r line; case $line in *5*5*) echo '{\"same\": true}'; read -r line;; esac\n";
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  Grader grader({.math_verify = true, .package = {.python = python}});
+  RunPlan plan;
+  plan.sources.push_back(source("a", 6));
+  const Planned planned{.item = {}, .task = &plan.sources[0].task, .problem = &plan.sources[0].task.problems[5]};
+  Result r;
+  EXPECT_THROW(grade(r, {.text = "\\boxed{6}"}, planned, grader), NoVerdict);
+  grade(r, {.text = "\\boxed{5}"}, planned, grader);
+  EXPECT_TRUE(r.right);
+  try {
+    check_answers(plan, grader);
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()).find("a, problem a-0: math-verify took too long for the answer '0'"), 0u)
+        << e.what();
+  }
 }
 
 TEST(Grade, ProgramsAreRunOnTheirTestsIfThatIsAllowed) {
