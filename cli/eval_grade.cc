@@ -115,7 +115,8 @@ json pair_json(const Pair& pair, std::optional<bool> same) {
 
 std::string difference_line(const Pair& pair, std::optional<bool> same) {
   const std::string given = pair.given ? vase::quoted(*pair.given) : "no answer";
-  return (same ? "different: " : "no verdict: ") + given + ", expected: " + vase::quoted(pair.problem.answer) + "\n";
+  return (same ? "different: " : "no verdict: ") + given +
+         ", expected: " + vase::quoted(pair.problem.answer) + "\n";
 }
 
 int grade(const GradeFlags& o) {

@@ -106,8 +106,8 @@ class EvalRun {
               count(result);
               ++done_;
             },
-        .on_refused =
-            [this](const eval::Planned& planned, const std::string& why) { leave_out(planned, why); },
+        .on_refused = [this](const eval::Planned& planned,
+                             const std::string& why) { leave_out(planned, why); },
         .on_tick =
             [this, &progress](int running, int64_t tokens) {
               tally_.running = running;

@@ -33,10 +33,9 @@ struct RunFlags {
 };
 
 void add_tasks(CLI::App& app, RunFlags& f) {
-  add_repeatable(
-      app, "--task", f.tasks,
-      "NAME=FILE, or a procedural task such as chain:steps=40; repeatable, also for the files of one data set "
-      "(`vase eval tasks` lists them)");
+  add_repeatable(app, "--task", f.tasks,
+                 "NAME=FILE, or a procedural task such as chain:steps=40; repeatable, also for the files of "
+                 "one data set (`vase eval tasks` lists them)");
   app.get_option("--task")->required();
   add_integer(app, "--problems", f.problems, 1, 1 << 24,
               "the first of each task; of a procedural one, how many to make (all; 100)");
@@ -233,7 +232,8 @@ void set_tasks(RunFlags& f) {
   std::vector<eval::Source>& sources = f.o.plan.sources;
   const int most = f.ids.empty() ? f.problems : 0;  // the ids may stand anywhere
   for (const std::string& text : f.tasks) {
-    eval::add_source(sources, eval::open_source(text, f.problems > 0 ? f.problems : kProblems, *f.task_seed, most));
+    eval::add_source(sources,
+                     eval::open_source(text, f.problems > 0 ? f.problems : kProblems, *f.task_seed, most));
   }
   for (eval::Source& source : sources) {
     eval::Task& task = source.task;

@@ -64,7 +64,8 @@ std::optional<bool> MathVerify::ask(std::string_view given, std::string_view exp
   std::string answer;
   if (child_->ask(line_of(given, expected), options_.seconds, answer) == ChildProcess::Outcome::kDone) {
     const json object = json::parse(answer, nullptr, false);
-    if (object.is_object() && object.contains("same") && object["same"].is_boolean()) return object["same"].get<bool>();
+    if (object.is_object() && object.contains("same") && object["same"].is_boolean())
+      return object["same"].get<bool>();
   }
   child_.reset();
   return std::nullopt;
@@ -75,7 +76,8 @@ bool MathVerify::same(std::string_view given, std::string_view expected) {
     if (const std::optional<bool> verdict = ask(given, expected)) return *verdict;
   }
   throw NoVerdict(ErrorCode::kResource, "math-verify took too long for the answer '" + beginning_of(given) +
-                                            "' or ended at it, " + std::to_string(kAttempts) + " times in a row");
+                                            "' or ended at it, " + std::to_string(kAttempts) +
+                                            " times in a row");
 }
 
 }  // namespace vase::eval

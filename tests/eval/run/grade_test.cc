@@ -85,13 +85,15 @@ TEST(CheckAnswers, GoodOnesPassAndProgramsHaveNone) {
 TEST(Grade, WithoutAVerdictNothingIsWrong) {
   const TemporaryFolder folder;
   const std::string python = folder / "python";
-  std::ofstream(python) << "#!/bin/sh\necho '{\"version\": \"9.9\"}'\n"
-                           "read -r line; case $line in *5*5*) echo '{\"same\": true}'; read -r line;; esac\n";
+  std::ofstream(python)
+      << "#!/bin/sh\necho '{\"version\": \"9.9\"}'\n"
+         "read -r line; case $line in *5*5*) echo '{\"same\": true}'; read -r line;; esac\n";
   std::filesystem::permissions(python, std::filesystem::perms::owner_all);
   Grader grader({.math_verify = true, .package = {.python = python}});
   RunPlan plan;
   plan.sources.push_back(source("a", 6));
-  const Planned planned{.item = {}, .task = &plan.sources[0].task, .problem = &plan.sources[0].task.problems[5]};
+  const Planned planned{
+      .item = {}, .task = &plan.sources[0].task, .problem = &plan.sources[0].task.problems[5]};
   Result r;
   EXPECT_THROW(grade(r, {.text = "\\boxed{6}"}, planned, grader), NoVerdict);
   grade(r, {.text = "\\boxed{5}"}, planned, grader);

@@ -141,7 +141,8 @@ class AddSource : public testing::Test {
   void add(const std::string& month, int count, const std::string& reader = "hmmt") {
     std::ofstream out(folder_ / (month + ".jsonl"));
     for (int i = 1; i <= count; ++i) {
-      out << nlohmann::json({{"id", std::to_string(i)}, {"problem", month + std::to_string(i)}, {"answer", "1"}})
+      out << nlohmann::json(
+                 {{"id", std::to_string(i)}, {"problem", month + std::to_string(i)}, {"answer", "1"}})
           << "\n";
     }
     out.close();
@@ -183,8 +184,10 @@ TEST_F(AddSource, WhatWouldMixResultsUpIsRefused) {
   add("feb", 2);
   EXPECT_NE(refusal([&] { add("feb", 2); }).find("feb.jsonl twice"), std::string::npos);
   add("mine", 2, "jsonl");
-  EXPECT_NE(refusal([&] { add("mine", 2, "jsonl"); }).find("two tasks have the name 'mine'"), std::string::npos);
-  EXPECT_NE(refusal([&] { add("hmmt", 2, "jsonl"); }).find("two tasks have the name 'hmmt'"), std::string::npos);
+  EXPECT_NE(refusal([&] { add("mine", 2, "jsonl"); }).find("two tasks have the name 'mine'"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { add("hmmt", 2, "jsonl"); }).find("two tasks have the name 'hmmt'"),
+            std::string::npos);
   add_source(sources_, open_source("chain", 2, 0));
   EXPECT_NE(refusal([&] { add_source(sources_, open_source("chain", 2, 0)); }), "");
   EXPECT_EQ(sources_.size(), 3u);
