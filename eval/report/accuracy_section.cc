@@ -9,7 +9,8 @@ constexpr const char* kTableNote =
     "SD of runs: standard deviation of a single run's pass@1 in points, between eviction seeds (of the same "
     "sample) and between samples (of the same eviction seed). strict: right, and the model ended the text "
     "itself. against full: the difference to the full cache on the same problems and samples in points, "
-    "with its 95 % bootstrap interval over problems; where the interval holds 0, these problems do not tell the two apart. p: exact two-sided sign test over problems. "
+    "with its 95 % bootstrap interval over problems; where the interval holds 0, these problems do not tell "
+    "the two apart. p: exact two-sided sign test over problems. "
     "budget/length: two compression ratios. The first is the mean over texts of budget divided by the length "
     "of the full cache's text of the same problem and sample, prompt included; the second is the budget "
     "divided by the mean of these lengths, which looks better where lengths differ much.";

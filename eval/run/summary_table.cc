@@ -82,9 +82,9 @@ constexpr const char* kLegend =
     "worst and best single run. SD of runs: standard deviation of a single run's accuracy between eviction "
     "seeds (the same sample), and between samples (the same eviction seed). strict: right and ended by the "
     "model. against full: difference on the same items with its 95 % bootstrap interval over problems, and p "
-    "of the exact sign test. budget/length: the budget divided by the length of the full cache's text, prompt included; mean of the items' own ratios, "
-    "then the ratio to their mean length. loop, garbage, truncated, no answer: % of texts. tokens: generated "
-    "per text. KV: one sequence at its longest.\n";
+    "of the exact sign test. budget/length: the budget divided by the length of the full cache's text, prompt "
+    "included; mean of the items' own ratios, then the ratio to their mean length. loop, garbage, "
+    "truncated, no answer: % of texts. tokens: generated per text. KV: one sequence at its longest.\n";
 
 constexpr const char* kAlone = "± ?: one problem has no standard error; give several.\n";
 
