@@ -1,13 +1,12 @@
 // `vase eval grade`: what a grader says of given answers.
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <optional>
 
 #include "commands.h"
-#include "eval/grading/answer.h"
-#include "eval/grading/math_verify.h"
 #include "eval/json_text.h"
+#include "eval/run/grade.h"
 #include "flags.h"
 #include "json_output.h"
 #include "output.h"
@@ -20,19 +19,16 @@ namespace {
 using eval::AnswerKind;
 using nlohmann::json;
 
-enum class GraderName { kOwn, kMathVerify };
-
 struct GradeFlags {
   std::string pairs;
   AnswerKind kind = AnswerKind::kMath;
-  GraderName grader = GraderName::kOwn;
-  eval::MathVerifyOptions math_verify;
+  eval::GraderOptions grader;
   bool json = false;
 };
 
 struct Pair {
   std::optional<std::string> given;  // absent: a completion without an answer
-  std::string expected;
+  eval::Problem problem;             // its answer is the expected one
 };
 
 void add_flags(CLI::App& app, GradeFlags& o) {
@@ -41,10 +37,9 @@ void add_flags(CLI::App& app, GradeFlags& o) {
   app.get_option("--pairs")->required();
   add_choice<AnswerKind>(app, "--kind", o.kind, {{"math", AnswerKind::kMath}, {"choice", AnswerKind::kChoice}},
                          "answers in LaTeX or plain notation, or letters A to J (math)");
-  add_choice<GraderName>(app, "--grader", o.grader,
-                         {{"own", GraderName::kOwn}, {"math-verify", GraderName::kMathVerify}},
-                         "who compares: this program, or the Python package math-verify (own)");
-  add_path(app, "--python", o.math_verify.python, "an interpreter that has the package (python3)");
+  add_choice<bool>(app, "--grader", o.grader.math_verify, {{"own", false}, {"math-verify", true}},
+                   "who compares: this program, or the Python package math-verify (own)");
+  add_path(app, "--python", o.grader.package.python, "an interpreter that has the package (python3)");
   app.add_flag("--json", o.json, "print a JSON line per pair instead of those that differ");
 }
 
@@ -57,7 +52,8 @@ Pair parse_pair(const std::string& line, AnswerKind kind, const std::string& whe
   const json object = eval::parse_json(line);
   if (!object.is_object()) throw Error(ErrorCode::kCorrupt, where + ": not a JSON object; write one per line");
   Pair pair;
-  pair.expected = text_of(object, "expected", where);
+  pair.problem.answer = text_of(object, "expected", where);
+  pair.problem.where = where;
   if (object.contains("completion"))
     pair.given = eval::extract_answer(text_of(object, "completion", where), kind);
   else
@@ -80,56 +76,64 @@ std::vector<Pair> read_pairs(const GradeFlags& o) {
   return pairs;
 }
 
+// What the grader says of a pair. Names those that it cannot judge on standard error.
 class Judge {
  public:
-  explicit Judge(const GradeFlags& o) : kind_(o.kind) {
-    if (o.grader == GraderName::kMathVerify) math_verify_ = std::make_unique<eval::MathVerify>(o.math_verify);
-  }
+  explicit Judge(const GradeFlags& o) : kind_(o.kind), grader_(o.grader) {}
 
-  bool same(const Pair& pair) {
-    if (!pair.given) return false;
-    return math_verify_ ? math_verify_->same(*pair.given, pair.expected)
-                        : eval::same_answer(*pair.given, pair.expected, kind_);
+  // Empty where the grader cannot tell.
+  std::optional<bool> same(const Pair& pair) {
+    try {
+      if (pair.given && grader_.right(*pair.given, pair.problem, kind_)) return true;
+      if (!grader_.reads(pair.problem, kind_)) warn(pair, unreadable(pair.problem.answer));
+      return false;
+    } catch (const eval::NoVerdict& e) {
+      warn(pair, e.what());
+      return std::nullopt;
+    }
   }
-
-  // Of math-verify: pairs that took too long.
-  int64_t failures() const { return math_verify_ ? math_verify_->failures() : 0; }
 
  private:
+  std::string unreadable(const std::string& answer) const {
+    return "the grader " + grader_.name() + " cannot read the expected answer " + vase::quoted(answer) +
+           ", so that any other text than this counts as different";
+  }
+  static void warn(const Pair& pair, const std::string& what) {
+    std::fprintf(stderr, "vase: warning: %s: %s\n", pair.problem.where.c_str(), what.c_str());
+  }
+
   AnswerKind kind_;
-  std::unique_ptr<eval::MathVerify> math_verify_;
+  eval::Grader grader_;
 };
 
-json pair_json(const Pair& pair, bool same) {
-  json object = {{"given", nullptr}, {"expected", pair.expected}, {"same", same}};
+json pair_json(const Pair& pair, std::optional<bool> same) {
+  json object = {{"given", nullptr}, {"expected", pair.problem.answer}, {"same", nullptr}};
   if (pair.given) object["given"] = *pair.given;
+  if (same) object["same"] = *same;
   return object;
 }
 
-std::string difference_line(const Pair& pair) {
+std::string difference_line(const Pair& pair, std::optional<bool> same) {
   const std::string given = pair.given ? vase::quoted(*pair.given) : "no answer";
-  return "different: " + given + ", expected: " + vase::quoted(pair.expected) + "\n";
+  return (same ? "different: " : "no verdict: ") + given +
+         ", expected: " + vase::quoted(pair.problem.answer) + "\n";
 }
 
 int grade(const GradeFlags& o) {
   const std::vector<Pair> pairs = read_pairs(o);
   Judge judge(o);
-  size_t right = 0;
+  size_t right = 0, open = 0;
   for (const Pair& pair : pairs) {
-    const bool same = judge.same(pair);
-    right += same;
+    const std::optional<bool> same = judge.same(pair);
+    right += same == true;
+    open += !same;
     if (o.json)
       print_json(pair_json(pair, same));
-    else if (!same)
-      write_output(difference_line(pair));
+    else if (same != true)
+      write_output(difference_line(pair, same));
   }
-  if (o.json) return kExitOk;
-  write_output(formatted("%zu of %zu are the same\n", right, pairs.size()));
-  if (judge.failures() > 0) {
-    write_output(
-        formatted("%lld took math-verify too long and count as different\n", static_cast<long long>(judge.failures())));
-  }
-  return kExitOk;
+  if (!o.json) write_output(formatted("%zu of %zu are the same\n", right, pairs.size()));
+  return open > 0 ? kExitFailure : kExitOk;
 }
 
 }  // namespace
@@ -139,7 +143,7 @@ int eval_grade_command(const Arguments& arguments) {
   CLI::App app("Compares answers with expected ones, as `vase eval run` does.", "eval grade");
   add_flags(app, o);
   if (!parse(app, arguments)) return kExitOk;
-  if (o.grader == GraderName::kMathVerify && o.kind == AnswerKind::kChoice) {
+  if (o.grader.math_verify && o.kind == AnswerKind::kChoice) {
     throw Error(ErrorCode::kUsage, "--grader math-verify compares formulas; leave it out with --kind choice");
   }
   return grade(o);

@@ -1,4 +1,5 @@
 // `vase eval run`: accuracy of policies at budgets.
+#include <algorithm>
 #include <cstdio>
 
 #include "eval/run/cell_run.h"
@@ -53,8 +54,8 @@ class EvalRun {
   }
 
   size_t total() const { return total_; }  // texts, those that were there before included
-  // What the server did not take: item and reason.
-  const std::vector<std::string>& refusals() const { return refusals_; }
+  // Of texts that no line was written of: item and reason.
+  const std::vector<std::string>& left_out() const { return left_out_; }
 
   // False when it was interrupted. model and prompts: null with a server.
   bool run(const std::shared_ptr<const Model>& model, const eval::Prompts* prompts) {
@@ -88,19 +89,26 @@ class EvalRun {
     tally_.right += result.right;
   }
 
+  void leave_out(const eval::Planned& planned, const std::string& why) {
+    left_out_.push_back(planned.item.text() + ": " + why);
+  }
+
   eval::RunCallbacks callbacks_for(Progress& progress) {
     return {
         .on_finished =
             [this](const eval::Planned& planned, eval::Result result, const eval::Generation& generation) {
-              eval::grade(result, generation, planned, grader_);
+              try {
+                eval::grade(result, generation, planned, grader_);
+              } catch (const eval::NoVerdict& e) {
+                leave_out(planned, e.what());
+                return;
+              }
               folder_.append(result, generation);
               count(result);
               ++done_;
             },
-        .on_refused =
-            [this](const eval::Planned& planned, const std::string& why) {
-              refusals_.push_back(planned.item.text() + ": " + why);
-            },
+        .on_refused = [this](const eval::Planned& planned,
+                             const std::string& why) { leave_out(planned, why); },
         .on_tick =
             [this, &progress](int running, int64_t tokens) {
               tally_.running = running;
@@ -114,7 +122,7 @@ class EvalRun {
   eval::ResultsFolder& folder_;
   eval::Grader& grader_;
   size_t total_ = 0, done_ = 0;
-  std::vector<std::string> refusals_;
+  std::vector<std::string> left_out_;
   Tally tally_;
 };
 
@@ -149,11 +157,14 @@ void tell_of_earlier(const eval::ResultsFolder& folder, const EvalRunOptions& o)
 }
 
 // They have no line in the folder, so that a next run asks for them again.
-void tell_of_refusals(const std::vector<std::string>& refusals, size_t texts) {
-  if (refusals.empty()) return;
-  std::fprintf(stderr, "vase: the server refused %zu of %zu texts; run it again to ask for these once more:\n",
-               refusals.size(), texts);
-  for (const std::string& refusal : refusals) std::fprintf(stderr, "  %s\n", refusal.c_str());
+void tell_of_left_out(std::span<const std::string> left_out, size_t texts) {
+  constexpr size_t kMost = 100;  // lines: a damaged model gives none of its texts
+  if (left_out.empty()) return;
+  std::fprintf(stderr, "vase: %zu of %zu texts are left out; run it again to ask for these once more:\n",
+               left_out.size(), texts);
+  for (const std::string& one : left_out.first(std::min(kMost, left_out.size())))
+    std::fprintf(stderr, "  %s\n", one.c_str());
+  if (left_out.size() > kMost) std::fprintf(stderr, "  and %zu more\n", left_out.size() - kMost);
 }
 
 }  // namespace
@@ -184,17 +195,13 @@ int eval_run_command(const Arguments& arguments) {
   defer_interrupts();
   EvalRun run(o, folder, grader);
   const auto report = [&](bool) {
-    if (grader.failures() > 0) {
-      std::fprintf(stderr, "vase: warning: %lld answers took math-verify too long and count as wrong\n",
-                   static_cast<long long>(grader.failures()));
-    }
     const eval::ResultSet set{o.out, config, folder.results()};
     print_results({&set, 1}, o.json);
-    tell_of_refusals(run.refusals(), run.total());
+    tell_of_left_out(run.left_out(), run.total());
   };
   const bool complete = run_and_report([&] { return run.run(model, prompts ? &*prompts : nullptr); }, report);
   if (!complete) return kExitInterrupted;
-  return run.refusals().empty() ? kExitOk : kExitFailure;
+  return run.left_out().empty() ? kExitOk : kExitFailure;
 }
 
 }  // namespace vase::cli

@@ -34,9 +34,9 @@ struct RunFlags {
 };
 
 void add_tasks(CLI::App& app, RunFlags& f) {
-  add_repeatable(
-      app, "--task", f.tasks,
-      "NAME=FILE, or a procedural task such as chain:steps=40; repeatable (`vase eval tasks` lists them)");
+  add_repeatable(app, "--task", f.tasks,
+                 "NAME=FILE, or a procedural task such as chain:steps=40; repeatable, also for the files of "
+                 "one data set (`vase eval tasks` lists them)");
   app.get_option("--task")->required();
   add_integer(app, "--problems", f.problems, 1, 1 << 24,
               "the first of each task; of a procedural one, how many to make (all; 100)");
@@ -226,13 +226,13 @@ std::vector<std::string> read_ids(const std::string& path) {
 
 void set_tasks(RunFlags& f) {
   std::vector<eval::Source>& sources = f.o.plan.sources;
-  std::set<std::string> names;
   const int most = f.ids.empty() ? f.problems : 0;  // the ids may stand anywhere
   for (const std::string& text : f.tasks) {
-    sources.push_back(eval::open_source(text, f.problems > 0 ? f.problems : kProblems, *f.task_seed, most));
-    eval::Task& task = sources.back().task;
-    if (!names.insert(task.name).second)
-      fail("two tasks have the name " + vase::quoted(task.name) + "; their results would be mixed up");
+    eval::add_source(sources,
+                     eval::open_source(text, f.problems > 0 ? f.problems : kProblems, *f.task_seed, most));
+  }
+  for (eval::Source& source : sources) {
+    eval::Task& task = source.task;
     if (f.instruction) task.instruction = *f.instruction;
     if (task.kind == eval::AnswerKind::kCode && !f.o.grader.run_code) {
       fail("the task " + task.name + " is graded by running what the model writes; allow it with --run-code");

@@ -2,6 +2,7 @@
 
 #include "eval/eviction_log.h"
 #include "eval/failure_label.h"
+#include "eval/run/prompt.h"
 
 namespace vase::cli {
 
@@ -35,7 +36,7 @@ json run_json(const RunOptions& options, const Model& model, const Engine& engin
   const std::string_view finish = finish_name(session.finish());
   return {{"text", text},
           {"finish", finish},
-          {"label", eval::label_name(eval::label_of(text, finish))},
+          {"label", eval::label_name(eval::label_of(text, finish, eval::opens_thinking(model, prompt)))},
           {"prompt_ids", std::vector<int32_t>(prompt.begin(), prompt.end())},
           {"tokens", std::vector<int32_t>(session.generated().begin(), session.generated().end())},
           {"prompt_tokens", session.prompt_tokens()},

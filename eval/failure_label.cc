@@ -67,9 +67,9 @@ bool is_loop(std::u32string_view text) {
   return false;
 }
 
-bool is_truncated(std::string_view text, bool ended) {
+bool is_truncated(std::string_view text, bool ended, bool thinking) {
   if (text.find("</think>") != std::string_view::npos) return false;
-  return text.find("<think>") != std::string_view::npos || !ended;
+  return thinking || text.find("<think>") != std::string_view::npos || !ended;
 }
 
 }  // namespace
@@ -84,21 +84,21 @@ std::string_view label_name(FailureLabel label) {
   return "";
 }
 
-FailureLabel failure_label(std::string_view text, bool ended) {
+FailureLabel failure_label(std::string_view text, bool ended, bool thinking) {
   // No rule of characters looks at more than the last 500, of at most 4 bytes each; the cut may fall within one more.
   const std::u32string tail = characters(text.substr(text.size() - std::min<size_t>(2003, text.size())));
   if (is_garbage(tail)) return FailureLabel::kGarbage;
   if (is_loop(tail)) return FailureLabel::kLoop;
-  return is_truncated(text, ended) ? FailureLabel::kTruncated : FailureLabel::kOk;
+  return is_truncated(text, ended, thinking) ? FailureLabel::kTruncated : FailureLabel::kOk;
 }
 
 bool ended_itself(std::string_view finish) {
   return finish == finish_name(Finish::kEndOfText) || finish == finish_name(Finish::kStopString);
 }
 
-FailureLabel label_of(std::string_view text, std::string_view finish) {
+FailureLabel label_of(std::string_view text, std::string_view finish, bool thinking) {
   if (finish == finish_name(Finish::kRepetition)) return FailureLabel::kLoop;
-  return failure_label(text, ended_itself(finish));
+  return failure_label(text, ended_itself(finish), thinking);
 }
 
 }  // namespace vase::eval

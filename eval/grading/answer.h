@@ -16,13 +16,14 @@ enum class AnswerKind : uint8_t {
 };
 
 // The final answer in a completion, without white space around it; empty when there is none. Only what stands behind
-// the last </think> counts; a text whose <think> is never closed has no answer. The first of these that is there:
+// the last </think> counts; a text whose <think> is never closed has no answer. thinking: the prompt had opened <think>
+// already. The first of these that is there:
 //  kMath    what is in the last \boxed{...} or \fbox{...} that is closed and not empty; the rest of the line behind the
 //           last "####"; what follows the last "answer is", "answer:" or "answer =", to the end of the sentence or of
 //           the formula that begins there
 //  kChoice  the last box, as above; the letter A to J, standing alone, that the last such "answer is" leads to
 //  kCode    the last closed block between lines of ```
-std::optional<std::string> extract_answer(std::string_view completion, AnswerKind kind);
+std::optional<std::string> extract_answer(std::string_view completion, AnswerKind kind, bool thinking = false);
 
 // Whether two answers mean the same. Never throws; takes time in proportion to the lengths, and milliseconds at most
 // for what is read. What cannot be read (see readable_answer) equals only its own text, white space aside.

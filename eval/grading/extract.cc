@@ -15,10 +15,10 @@ using grading::is_letter, grading::is_space;
 
 constexpr size_t kNowhere = std::string_view::npos;
 
-std::string_view behind_thinking(std::string_view text) {
+std::string_view behind_thinking(std::string_view text, bool thinking) {
   constexpr std::string_view kEnd = "</think>";
   if (const size_t end = text.rfind(kEnd); end != kNowhere) return text.substr(end + kEnd.size());
-  return text.find("<think>") == kNowhere ? text : std::string_view();
+  return thinking || text.find("<think>") != kNowhere ? std::string_view() : text;
 }
 
 // Length of "\boxed{" or its like at the beginning of the text; 0 when there is none.
@@ -163,8 +163,8 @@ std::optional<std::string> last_program(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::string> extract_answer(std::string_view completion, AnswerKind kind) {
-  const std::string_view text = behind_thinking(completion);
+std::optional<std::string> extract_answer(std::string_view completion, AnswerKind kind, bool thinking) {
+  const std::string_view text = behind_thinking(completion, thinking);
   if (kind == AnswerKind::kCode) return last_program(text);
   if (const std::string_view box = last_box(text); !box.empty()) return std::string(box);
   if (kind == AnswerKind::kChoice) return stated_choice(text);

@@ -14,8 +14,16 @@ using nlohmann::json;
 constexpr const char* kAdvice =
     "install the package (pip install 'math-verify[antlr4_13_2]') for the interpreter that --python or PATH names";
 
+constexpr int kAttempts = 2;  // a busy machine may be late once
+
 std::string line_of(std::string_view given, std::string_view expected) {
   return json{{"given", given}, {"expected", expected}}.dump(-1, ' ', true, json::error_handler_t::replace);
+}
+
+// Of an answer, for messages.
+std::string beginning_of(std::string_view text) {
+  constexpr size_t kMost = 60;  // bytes
+  return std::string(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "");
 }
 
 // Empty unless the object holds a text under the key.
@@ -51,16 +59,25 @@ void MathVerify::start() {
                                         (reason.empty() ? "" : " (" + reason + ")") + "; " + kAdvice);
 }
 
-bool MathVerify::same(std::string_view given, std::string_view expected) {
+std::optional<bool> MathVerify::ask(std::string_view given, std::string_view expected) {
   if (!child_) start();
   std::string answer;
   if (child_->ask(line_of(given, expected), options_.seconds, answer) == ChildProcess::Outcome::kDone) {
     const json object = json::parse(answer, nullptr, false);
-    if (object.is_object() && object.contains("same") && object["same"].is_boolean()) return object["same"];
+    if (object.is_object() && object.contains("same") && object["same"].is_boolean())
+      return object["same"].get<bool>();
   }
-  ++failures_;
   child_.reset();
-  return false;
+  return std::nullopt;
+}
+
+bool MathVerify::same(std::string_view given, std::string_view expected) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    if (const std::optional<bool> verdict = ask(given, expected)) return *verdict;
+  }
+  throw NoVerdict(ErrorCode::kResource, "math-verify took too long for the answer '" + beginning_of(given) +
+                                            "' or ended at it, " + std::to_string(kAttempts) +
+                                            " times in a row");
 }
 
 }  // namespace vase::eval

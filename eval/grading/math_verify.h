@@ -2,12 +2,20 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "eval/grading/child_process.h"
+#include "vase/error.h"
 
 namespace vase::eval {
+
+// A grader cannot say whether an answer is right, and another one may be judged well.
+class NoVerdict : public Error {
+ public:
+  using Error::Error;
+};
 
 struct MathVerifyOptions {
   std::string python = "python3";  // an interpreter that has the package; looked for in PATH
@@ -24,20 +32,18 @@ class MathVerify {
 
   const std::string& version() const { return version_; }  // of the package
 
-  // Whether the package takes the two answers for the same; both as extract_answer() gives them. A pair that takes too
-  // long or ends the interpreter counts as different, and the interpreter is started anew. Throws Error as the
-  // constructor.
+  // Whether the package takes the two answers for the same; both as extract_answer() gives them. Where that takes too
+  // long or ends the interpreter, it is started anew and asked once more. Throws NoVerdict when that fails as well, and
+  // Error as the constructor.
   bool same(std::string_view given, std::string_view expected);
-  // How many pairs that happened to.
-  int64_t failures() const { return failures_; }
 
  private:
   void start();
+  std::optional<bool> ask(std::string_view given, std::string_view expected);
 
   MathVerifyOptions options_;
   std::unique_ptr<grading::ChildProcess> child_;
   std::string version_;
-  int64_t failures_ = 0;
 };
 
 }  // namespace vase::eval

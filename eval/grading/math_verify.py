@@ -19,7 +19,9 @@ def as_formula(text):
 
 
 def compare(parse, verify, given, expected):
-    return bool(verify(parse(as_formula(expected)), parse(as_formula(given))))
+    """Without the package's limits of time, beyond which it says "different". `vase` has one of its own."""
+    given, expected = (parse(as_formula(text), parsing_timeout=None) for text in (given, expected))
+    return bool(verify(expected, given, timeout_seconds=None))
 
 
 def main():

@@ -6,9 +6,11 @@ namespace {
 constexpr const char* kTableNote =
     "pass@1: mean over problems of the share of right texts, in %, with its standard error over problems (?: "
     "one problem has none). runs: the worst and the best single run, one sample and one eviction seed each. "
-    "strict: right, and the model ended the text itself. against full: the difference to the full cache on "
-    "the same problems and samples in points, with its 95 % bootstrap interval over problems; where the "
-    "interval holds 0, these problems do not tell the two apart. p: exact two-sided sign test over problems. "
+    "SD of runs: standard deviation of a single run's pass@1 in points, between eviction seeds (of the same "
+    "sample) and between samples (of the same eviction seed). strict: right, and the model ended the text "
+    "itself. against full: the difference to the full cache on the same problems and samples in points, "
+    "with its 95 % bootstrap interval over problems; where the interval holds 0, these problems do not tell "
+    "the two apart. p: exact two-sided sign test over problems. "
     "budget/length: two compression ratios. The first is the mean over texts of budget divided by the length "
     "of the full cache's text of the same problem and sample, prompt included; the second is the budget "
     "divided by the mean of these lengths, which looks better where lengths differ much.";

@@ -49,8 +49,10 @@ std::vector<int32_t> tokens_of(const Model& model, const GenerationOptions& opti
 Prompts::Prompts(const Model& model, const RunPlan& plan, const GenerationOptions& options) {
   for (const Source& source : plan.sources) {
     for (const Problem& problem : source.task.problems) {
-      const auto& tokens = tokens_[&problem] = tokens_of(model, options, source, problem);
+      std::vector<int32_t> tokens = tokens_of(model, options, source, problem);
       longest_ = std::max(longest_, static_cast<int>(tokens.size()));
+      const bool thinking = opens_thinking(model, tokens);
+      prompts_[&problem] = {std::move(tokens), thinking};
     }
   }
 }
@@ -130,18 +132,19 @@ void CellRun::finish_ended(const RunCallbacks& callbacks) {
       ++active;
       continue;
     }
+    const Planned& planned = *active->planned;
     if (session.finish() == Finish::kNonFinite) {
-      throw Error(
-          ErrorCode::kNonFinite,
-          active->planned->item.text() + ": the model gave NaN or infinite logits; the file may be damaged");
+      active = active_.erase(active);
+      callbacks.on_refused(planned, "the model gave NaN or infinite logits; the file may be damaged");
+      continue;
     }
-    Generation generation{.prompt = active->planned->prompt(),
-                          .prompt_ids = prompts_.of(*active->planned->problem),
+    Generation generation{.prompt = planned.prompt(),
+                          .prompt_ids = prompts_.of(*planned.problem),
                           .text = std::move(active->text),
-                          .tokens = {session.generated().begin(), session.generated().end()}};
+                          .tokens = {session.generated().begin(), session.generated().end()},
+                          .thinking = prompts_.open_thinking(*planned.problem)};
     finished_tokens_ += session.generated_tokens();
     Result result = result_of(*active);
-    const Planned& planned = *active->planned;
     active = active_.erase(active);
     callbacks.on_finished(planned, std::move(result), std::move(generation));
   }

@@ -20,8 +20,9 @@ namespace vase::eval {
 struct RunCallbacks {
   // A generation is complete; its grade is not set yet.
   std::function<void(const Planned&, Result, Generation)> on_finished;
-  // A server does not take this item, and would not take it again; why: what it says. An engine takes all.
-  std::function<void(const Planned&, const std::string& why)> on_refused = {};
+  // There is no text of this item, and would be none if it were asked for again: the server does not take it, or the
+  // model gives no numbers. why: in words.
+  std::function<void(const Planned&, const std::string& why)> on_refused;
   // Several times a second: how many generations are in progress, and the tokens that have been generated so
   // far.
   std::function<void(int running, int64_t tokens)> on_tick;
@@ -34,11 +35,17 @@ class Prompts {
  public:
   // Throws Error that names the problem.
   Prompts(const Model& model, const RunPlan& plan, const GenerationOptions& options);
-  const std::vector<int32_t>& of(const Problem& problem) const { return tokens_.at(&problem); }
+  const std::vector<int32_t>& of(const Problem& problem) const { return prompts_.at(&problem).tokens; }
+  // Whether it ends in a <think>.
+  bool open_thinking(const Problem& problem) const { return prompts_.at(&problem).thinking; }
   int longest() const { return longest_; }  // tokens
 
  private:
-  std::map<const Problem*, std::vector<int32_t>> tokens_;
+  struct Prompt {
+    std::vector<int32_t> tokens;
+    bool thinking;
+  };
+  std::map<const Problem*, Prompt> prompts_;
   int longest_ = 0;
 };
 
@@ -56,8 +63,8 @@ class CellRun {
   CellRun(std::shared_ptr<const Model> model, const Cell& cell, const GenerationOptions& options,
           const Prompts& prompts);
 
-  // Generates the items, EngineOptions::sequences at a time. False when it was stopped. Throws
-  // Error(kNonFinite) when the model gives no numbers, and what the callbacks throw.
+  // Generates the items, EngineOptions::sequences at a time. False when it was stopped. Throws what the callbacks
+  // throw.
   bool run(std::span<const Planned> items, const RunCallbacks& callbacks);
 
   const MemoryPlan& memory() const { return engine_.memory(); }

@@ -9,6 +9,17 @@ namespace {
 
 bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos; }
 
+// Why the grader could not judge texts by this problem; empty when it can.
+std::string fault_of(const Problem& problem, AnswerKind kind, Grader& grader) {
+  try {
+    if (grader.reads(problem, kind)) return "";
+  } catch (const NoVerdict& e) {
+    return e.what();
+  }
+  if (is_blank(problem.answer)) return "there is no answer";
+  return "the grader " + grader.name() + " cannot read the answer '" + problem.answer + "'";
+}
+
 }  // namespace
 
 Grader::Grader(const GraderOptions& options) {
@@ -40,19 +51,16 @@ bool Grader::right(const std::string& answer, const Problem& problem, AnswerKind
 
 void grade(Result& result, const Generation& generation, const Planned& planned, Grader& grader) {
   const AnswerKind kind = planned.task->kind;
-  result.extracted = extract_answer(generation.text, kind);
+  result.extracted = extract_answer(generation.text, kind, generation.thinking);
   result.right = result.extracted && grader.right(*result.extracted, *planned.problem, kind);
-  result.label = label_name(label_of(generation.text, result.finish));
+  result.label = label_name(label_of(generation.text, result.finish, generation.thinking));
 }
 
 void check_answers(const RunPlan& plan, Grader& grader) {
   for (const Source& source : plan.sources) {
     for (const Problem& problem : source.task.problems) {
-      if (grader.reads(problem, source.task.kind)) continue;
-      const std::string what =
-          is_blank(problem.answer)
-              ? "there is no answer"
-              : "the grader " + grader.name() + " cannot read the answer '" + problem.answer + "'";
+      const std::string what = fault_of(problem, source.task.kind, grader);
+      if (what.empty()) continue;
       throw Error(ErrorCode::kCorrupt,
                   source.place_of(problem) + ": " + what +
                       ", so it cannot tell whether a text is right; correct the answer, or leave the "

@@ -19,7 +19,7 @@ struct GraderOptions {
   bool run_code = false;  // programs are run in a sandbox; without it none may be graded
 };
 
-// Grades answers of every kind. Not for more than one thread at a time.
+// Grades answers of every kind. Not for more than one thread at a time. reads() and right() throw as MathVerify::same().
 class Grader {
  public:
   // Throws Error as MathVerify and Sandbox do.
@@ -30,8 +30,6 @@ class Grader {
   // Whether it understands the expected answer, or the tests, of a problem.
   bool reads(const Problem& problem, AnswerKind kind);
   bool right(const std::string& answer, const Problem& problem, AnswerKind kind);
-  // Answers that took math-verify too long; they count as wrong.
-  int64_t failures() const { return math_verify_ ? math_verify_->failures() : 0; }
 
  private:
   bool same(const std::string& given, const std::string& expected, AnswerKind kind);
@@ -40,11 +38,11 @@ class Grader {
   std::optional<Sandbox> sandbox_;
 };
 
-// Sets extracted, right and label.
+// Sets extracted, right and label. Throws NoVerdict when whether it is right cannot be told.
 void grade(Result& result, const Generation& generation, const Planned& planned, Grader& grader);
 
 // Throws Error(kCorrupt), naming file and line, when an expected answer is empty or one that the grader
-// cannot read: it could not tell whether a text is right.
+// cannot read or judge: it could not tell whether a text is right.
 void check_answers(const RunPlan& plan, Grader& grader);
 
 }  // namespace vase::eval

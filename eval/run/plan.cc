@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <numeric>
 #include <set>
 
 #include "eval/kl.h"
 #include "eval/run/hash.h"
-#include "eval/tasks/records.h"
 #include "vase/error.h"
 
 namespace vase::eval {
 namespace {
+
+constexpr const char* kAnyProblems = "jsonl";  // the task that is named after its file
 
 Planned planned(const RunPlan& plan, const Cell& cell, const Task& task, const Problem& problem, int run,
                 int sample) {
@@ -28,42 +28,56 @@ Planned planned(const RunPlan& plan, const Cell& cell, const Task& task, const P
           .problem = &problem};
 }
 
-// "data.jsonl:12" of a record; the path alone when the file no longer has it.
-std::string place_in_file(const std::string& path, size_t number) {
-  std::string place = path;
-  read_records(path, [&](const Record& record) {
-    if (record.number == number) place = record.where;
-  });
-  return place;
+// Ids differ within a task, and so do results.
+void append_problems(Task& task, std::vector<Problem> problems) {
+  std::set<std::string> taken;
+  for (const Problem& problem : task.problems) taken.insert(problem.id);
+  for (Problem& problem : problems) {
+    const std::string id = problem.id;
+    for (int n = 2; !taken.insert(problem.id).second; ++n) problem.id = id + " (" + std::to_string(n) + ")";
+    task.problems.push_back(std::move(problem));
+  }
 }
 
-// Leaves out the problems for which `wanted` is false.
-template <typename Wanted>
-void keep(Source& source, Wanted wanted) {
-  size_t kept = 0;
-  for (size_t i = 0; i < source.numbers.size(); ++i) {
-    if (!wanted(source.task.problems[i], kept)) continue;
-    if (kept != i) source.task.problems[kept] = std::move(source.task.problems[i]);
-    source.numbers[kept++] = source.numbers[i];
-  }
-  source.task.problems.resize(kept);
-  source.numbers.resize(kept);
+bool is_there(const std::vector<std::string>& files, const std::string& file) {
+  return std::ranges::any_of(files, [&](const std::string& other) {
+    std::error_code unreadable;  // it has been read, so this is no concern
+    return std::filesystem::equivalent(file, other, unreadable);
+  });
 }
 
 }  // namespace
 
 std::string Source::place_of(const Problem& problem) const {
-  const auto index = static_cast<size_t>(&problem - task.problems.data());
-  return (path.empty() ? task.name : place_in_file(path, numbers.at(index))) + ", problem " + problem.id;
+  return (problem.where.empty() ? task.name : problem.where) + ", problem " + problem.id;
 }
 
 Source open_source(const std::string& text, int count, uint64_t seed, int most) {
-  Source source{.task = open_task(text, count, seed, most), .path = {}, .numbers = {}};
-  if (!is_procedural(text)) source.path = text.substr(text.find('=') + 1);
-  if (source.task.name == "jsonl") source.task.name = std::filesystem::path(source.path).stem();
-  source.numbers.resize(source.task.problems.size());
-  std::iota(source.numbers.begin(), source.numbers.end(), size_t{0});
+  Source source{.task = open_task(text, count, seed, most), .reader = {}, .files = {}};
+  if (is_procedural(text)) return source;
+  const size_t equals = text.find('=');
+  source.reader = text.substr(0, equals);
+  source.files.push_back(text.substr(equals + 1));
+  if (source.reader == kAnyProblems) source.task.name = std::filesystem::path(source.files[0]).stem();
   return source;
+}
+
+void add_source(std::vector<Source>& sources, Source source) {
+  const auto same = std::ranges::find(sources, source.task.name, [](const Source& s) { return s.task.name; });
+  if (same == sources.end()) {
+    sources.push_back(std::move(source));
+    return;
+  }
+  if (source.reader.empty() || source.reader == kAnyProblems || source.reader != same->reader) {
+    throw Error(ErrorCode::kUsage,
+                "two tasks have the name '" + source.task.name + "'; their results would be mixed up");
+  }
+  if (is_there(same->files, source.files[0])) {
+    throw Error(ErrorCode::kUsage, "the task " + source.task.name + " is given " + source.files[0] +
+                                       " twice; give each of its files once");
+  }
+  same->files.push_back(source.files[0]);
+  append_problems(same->task, std::move(source.task.problems));
 }
 
 std::vector<Planned> items_of(const RunPlan& plan, const Cell& cell) {
@@ -93,10 +107,11 @@ void select_problems(std::vector<Source>& sources, std::span<const std::string> 
   const std::set<std::string> wanted(ids.begin(), ids.end());
   std::set<std::string> found;
   for (Source& source : sources) {
-    keep(source, [&](const Problem& problem, size_t kept) {
-      if (!wanted.empty() && !wanted.contains(problem.id)) return false;
+    int kept = 0;
+    std::erase_if(source.task.problems, [&](const Problem& problem) {
+      if (!wanted.empty() && !wanted.contains(problem.id)) return true;
       found.insert(problem.id);
-      return most == 0 || kept < static_cast<size_t>(most);
+      return most > 0 && kept++ >= most;
     });
   }
   for (const std::string& id : ids) {

@@ -30,8 +30,8 @@ struct Cell {
 // A task and where it is from.
 struct Source {
   Task task;
-  std::string path;             // of its file; empty for a procedural task
-  std::vector<size_t> numbers;  // of each problem: which of the task it was, before any were left out
+  std::string reader;              // of its files: "gsm8k", "jsonl", ...; empty for a procedural task
+  std::vector<std::string> files;  // paths; empty for a procedural task
 
   // "gsm8k.jsonl:12, problem gsm8k-11": where a problem stands, for messages.
   std::string place_of(const Problem& problem) const;
@@ -40,6 +40,11 @@ struct Source {
 // Opens what --task names (open_task() of eval/tasks/task.h). A JSONL file of no task in particular is called
 // by its name without folder and extension. Throws Error as open_task().
 Source open_source(const std::string& text, int count, uint64_t seed, int most = 0);
+
+// Adds it to the others. Another file of a data set that is there becomes a part of that task, behind its problems: an
+// id that these have is called "7 (2)". Throws Error(kUsage) for a file that is there already, and for the name of
+// another task: files of no task in particular are never parts of each other.
+void add_source(std::vector<Source>& sources, Source source);
 
 struct RunPlan {
   std::vector<Source> sources;

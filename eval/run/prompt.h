@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,5 +14,9 @@ namespace vase::eval {
 // the model has no template, and for invalid UTF-8.
 std::vector<int32_t> prompt_tokens(const Model& model, const std::string& system, bool raw,
                                    const std::string& user);
+
+// Whether the prompt ends in a <think>, as templates of reasoning models may: the text begins in mid-thought and has no
+// <think> of its own.
+bool opens_thinking(const Model& model, std::span<const int32_t> prompt);
 
 }  // namespace vase::eval

@@ -61,6 +61,7 @@ struct Generation {
   std::vector<int32_t> prompt_ids;  // as the model saw it; empty for a server
   std::string text;
   std::vector<int32_t> tokens;  // empty for a server
+  bool thinking = false;        // the prompt has opened <think>; not known of a server. No part of the line
 };
 
 // One line, with its end.

@@ -1,6 +1,7 @@
 #include "eval/run/summary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -37,16 +38,37 @@ std::vector<double> by_problem(const Results& results, Value value) {
 bool is_right(const Result& r) { return r.right; }
 int64_t length(const Result& r) { return int64_t(r.prompt_tokens) + r.generated_tokens; }
 
+using Groups = std::map<int, std::vector<double>>;
+
+// Of the values around the mean of their group; empty where no group has two.
+std::optional<double> deviation_within(const Groups& groups) {
+  double squares = 0;
+  size_t freedom = 0;
+  for (const auto& [key, values] : groups) {
+    const double centre = mean(values);
+    for (const double value : values) squares += (value - centre) * (value - centre);
+    freedom += values.size() - 1;
+  }
+  if (freedom == 0) return std::nullopt;
+  return std::sqrt(squares / static_cast<double>(freedom));
+}
+
 // A run that has not come to all problems yet has no share of its own.
 void add_runs(SummaryRow& row, const Results& results) {
   std::map<std::pair<int, int>, Results> runs;
   for (const Result* r : results) runs[{r->item.run, r->item.sample}].push_back(r);
   std::vector<double> shares;
+  Groups by_seed, by_sample;
   for (const auto& [run, own] : runs) {
-    if (own.size() == static_cast<size_t>(row.problems)) shares.push_back(mean_of(own, is_right));
+    if (own.size() != static_cast<size_t>(row.problems)) continue;
+    shares.push_back(mean_of(own, is_right));
+    by_seed[run.first].push_back(shares.back());
+    by_sample[run.second].push_back(shares.back());
   }
   row.runs = static_cast<int>(shares.size());
   if (shares.empty()) return;
+  row.evict_seed_deviation = deviation_within(by_sample);
+  row.sample_deviation = deviation_within(by_seed);
   std::tie(row.lowest, row.highest) = std::pair(std::ranges::min(shares), std::ranges::max(shares));
 }
 
@@ -95,13 +117,18 @@ json instruction_of(const json& config, const std::string& task) {
   return nullptr;
 }
 
+// Most tokens of prompt and text together.
+json context_of(const json& config) { return config.value(json::json_pointer("/cache/context"), json()); }
+
 // Whether a difference between two folders can be the policies' doing: the same model was asked in the same
-// way, and its answers were read by the same grader. Another program has its own name for the model.
+// way, and its answers were read by the same grader. Another program has its own name for the model and its
+// own limit of the context. Whether the problems are the same is seen one by one.
 bool comparable(const json& a, const json& b, const std::string& task) {
   const auto alike = [&](const char* key) { return a.value(key, json()) == b.value(key, json()); };
-  return (alike("model") || by_server(a) || by_server(b)) && alike("sampling") && alike("max_tokens") &&
-         alike("stops") && alike("stop_loops") && alike("system") && alike("raw") && alike("grader") &&
-         instruction_of(a, task) == instruction_of(b, task);
+  const bool other_program = by_server(a) || by_server(b);
+  return (other_program || (alike("model") && context_of(a) == context_of(b))) && alike("sampling") &&
+         alike("seed") && alike("max_tokens") && alike("stops") && alike("stop_loops") && alike("system") &&
+         alike("raw") && alike("grader") && instruction_of(a, task) == instruction_of(b, task);
 }
 
 // The same problem and sample, whatever the eviction seed. A problem of another folder that has the same id

@@ -17,6 +17,16 @@ std::string runs_cell(const SummaryRow& row) {
   return row.runs > 1 ? percent_text(row.lowest) + " to " + percent_text(row.highest) : "";
 }
 
+// "2.1 seeds, 4.0 samples"; empty where there is one of each.
+std::string deviation_cell(const SummaryRow& row) {
+  std::string text;
+  for (const auto& [deviation, name] :
+       {std::pair(row.evict_seed_deviation, " seeds"), std::pair(row.sample_deviation, " samples")}) {
+    if (deviation) text += (text.empty() ? "" : ", ") + percent_text(*deviation) + name;
+  }
+  return text;
+}
+
 std::string difference_cell(const SummaryRow& row) {
   if (!row.paired) return "";
   const Paired& p = *row.paired;
@@ -33,6 +43,8 @@ std::string known(bool is_known, const char* format, double value) {
   return is_known ? number_text(format, value) : "?";
 }
 
+json or_null(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
+
 constexpr SummaryColumn kKeys[] = {
     {"task", [](const SummaryRow& r) { return r.task; }},
     {"policy", [](const SummaryRow& r) { return r.policy; }},
@@ -45,6 +57,7 @@ constexpr SummaryColumn kAccuracy[] = {
     {"texts", [](const SummaryRow& r) { return std::to_string(r.items); }},
     {"pass@1 ± SE", pass_cell},
     {"runs", runs_cell},
+    {"SD of runs", deviation_cell},
     {"strict", [](const SummaryRow& r) { return percent_text(r.strict); }},
     {"against full [95 %]", difference_cell},
     {"p", [](const SummaryRow& r) { return r.paired ? number_text("%.2g", r.paired->p) : std::string(); }},
@@ -66,11 +79,12 @@ constexpr SummaryColumn kCosts[] = {
 
 constexpr const char* kLegend =
     "\npass@1: mean over problems of the share of right texts ± standard error over problems, %; runs: the "
-    "worst and best single run. strict: right and ended by the model. against full: difference on the same "
-    "items with its 95 % bootstrap interval over problems, and p of the exact sign test. budget/length: the "
-    "budget divided by the length of the full cache's text, prompt included; mean of the items' own ratios, "
-    "then the ratio to their mean length. loop, garbage, truncated, no answer: % of texts. tokens: generated "
-    "per text. KV: one sequence at its longest.\n";
+    "worst and best single run. SD of runs: standard deviation of a single run's accuracy between eviction "
+    "seeds (the same sample), and between samples (the same eviction seed). strict: right and ended by the "
+    "model. against full: difference on the same items with its 95 % bootstrap interval over problems, and p "
+    "of the exact sign test. budget/length: the budget divided by the length of the full cache's text, prompt "
+    "included; mean of the items' own ratios, then the ratio to their mean length. loop, garbage, "
+    "truncated, no answer: % of texts. tokens: generated per text. KV: one sequence at its longest.\n";
 
 constexpr const char* kAlone = "± ?: one problem has no standard error; give several.\n";
 
@@ -115,6 +129,8 @@ json summary_json(const SummaryRow& r) {
               {"runs", r.runs},
               {"worst_run", r.runs > 0 ? json(r.lowest) : json(nullptr)},
               {"best_run", r.runs > 0 ? json(r.highest) : json(nullptr)},
+              {"evict_seed_sd", or_null(r.evict_seed_deviation)},
+              {"sample_sd", or_null(r.sample_deviation)},
               {"strict", r.strict},
               {"loop", r.loop},
               {"garbage", r.garbage},

@@ -91,6 +91,7 @@ Task read_task(const std::string& name, const std::string& path, int most) {
     if (!ids.insert(problem->id).second) {
       fail_record(record, "the id \"" + problem->id + "\" stood in an earlier record; every problem needs its own");
     }
+    problem->where = record.where;
     task.problems.push_back(std::move(*problem));
   });
   if (task.problems.empty()) throw Error(ErrorCode::kCorrupt, path + ": holds no problems of the task " + name);

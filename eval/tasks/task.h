@@ -16,6 +16,7 @@ struct Problem {
   std::string answer;   // expected, in the notation of the data; empty for kCode
   std::string tests;    // kCode: what parse_code_tests (eval/sandbox/code_tests.h) reads; empty otherwise
   std::string worked;   // a whole right completion where the task can tell one (procedural tasks); empty otherwise
+  std::string where = {};  // "data.jsonl:12", for messages; empty for a procedural task
 };
 
 struct Task {

@@ -1,4 +1,5 @@
 // `vase eval grade`.
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -59,6 +60,42 @@ TEST_F(EvalGrade, NamesTheLineThatIsNoPair) {
   expect_error(vase("eval grade"), 2, "--pairs");
   expect_error(grade(good, "--kind letters"), 2, "letters");
   expect_error(grade(good, "--kind choice --grader math-verify"), 2, "--kind choice");
+}
+
+TEST_F(EvalGrade, NamesExpectedAnswersThatItCannotRead) {
+  const std::string sum = R"("\\sum_{k=1}^n k"})";
+  const Outcome o = grade("{\"given\": \"5\", \"expected\": \"5\"}\n{\"given\": \"5\", \"expected\": " + sum +
+                          "\n{\"given\": \"5\", \"expected\": \"\"}\n" +
+                          R"({"given": "\\sum_{k=1}^n k", "expected": )" + sum + "\n");
+  EXPECT_EQ(o.code, 0);
+  EXPECT_NE(o.err.find(pairs_ + ":2: the grader own cannot read the expected answer '\\sum_{k=1}^n k'"),
+            std::string::npos)
+      << o.err;
+  EXPECT_NE(o.err.find(pairs_ + ":3: the grader own cannot read the expected answer ''"), std::string::npos)
+      << o.err;
+  EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 2) << o.err;
+  EXPECT_NE(o.out.find("2 of 4 are the same"), std::string::npos) << o.out;
+}
+
+TEST_F(EvalGrade, APairWithoutAVerdictIsNamed) {
+  const std::string python = test::temporary_path(".sh");
+  std::ofstream(python)
+      << "#!/bin/sh\necho '{\"version\": \"9.9\"}'\n"
+         "while read -r line; do case $line in *6*) exit;; esac; echo '{\"same\": true}'; done\n";
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  const Outcome o =
+      grade("{\"given\": \"6\", \"expected\": \"5\"}\n{\"given\": \"5\", \"expected\": \"5\"}\n",
+            "--json --grader math-verify --python " + python);
+  std::remove(python.c_str());
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.err.find(pairs_ + ":1: math-verify took too long for the answer '6'"), std::string::npos)
+      << o.err;
+  std::istringstream lines(o.out);
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_TRUE(json::parse(line)["same"].is_null());
+  std::getline(lines, line);
+  EXPECT_EQ(json::parse(line)["same"], true);
 }
 
 TEST_F(EvalGrade, SaysHowToGetMathVerify) {

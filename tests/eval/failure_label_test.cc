@@ -84,6 +84,12 @@ TEST(FailureLabel, OfATextThatIsOver) {
   EXPECT_EQ(label_of(repeated("!", 512), "repetition"), FailureLabel::kLoop);
 }
 
+TEST(FailureLabel, ThinkingThatThePromptHasOpened) {
+  EXPECT_EQ(failure_label("Let me see. " + prose(20), true, true), FailureLabel::kTruncated);
+  EXPECT_EQ(failure_label("Let me see. " + prose(20), false, true), FailureLabel::kTruncated);
+  EXPECT_EQ(failure_label("Let me see.</think> 4", true, true), FailureLabel::kOk);
+}
+
 TEST(FailureLabel, TheFirstThatHolds) {
   EXPECT_EQ(failure_label("<think>" + repeated("0123456789", 9), false), FailureLabel::kLoop);
   EXPECT_EQ(failure_label("<think>" + repeated("!", 300), false), FailureLabel::kGarbage);

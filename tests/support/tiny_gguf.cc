@@ -30,6 +30,7 @@ class Writer {
   void write(const std::string& path) {
     add_keys();
     synthetic::add_byte_vocabulary(file_.get(), o_.vocabulary);
+    if (o_.opens_thinking) open_thinking();
     add_tensors();
     if (!gguf_write_to_file(file_.get(), path.c_str(), false))
       throw std::runtime_error("cannot write " + path);
@@ -41,6 +42,14 @@ class Writer {
     gguf_set_val_u32(file_.get(), key(name).c_str(), uint32_t(value));
   }
   void number(const char* name, float value) { gguf_set_val_f32(file_.get(), key(name).c_str(), value); }
+
+  void open_thinking() {
+    constexpr const char* kKey = "tokenizer.chat_template";
+    const std::string prompt = "<|im_start|>assistant\n";
+    std::string text = gguf_get_val_str(file_.get(), gguf_find_key(file_.get(), kKey));
+    text.insert(text.rfind(prompt) + prompt.size(), "<think>\n");
+    gguf_set_val_str(file_.get(), kKey, text.c_str());
+  }
 
   void add_keys() {
     gguf_set_val_str(file_.get(), "general.architecture", o_.family.c_str());

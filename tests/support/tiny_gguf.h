@@ -43,6 +43,7 @@ struct TinyOptions {
   // qwen3).
   std::vector<int32_t> cycle;
   int32_t nan_token = -1;  // its embedding row is NaN (f32 only)
+  bool opens_thinking = false;  // the chat template ends in "<think>\n", as those of reasoning models do
 };
 
 // Throws std::runtime_error when the file cannot be written.

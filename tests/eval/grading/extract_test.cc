@@ -43,6 +43,16 @@ TEST(Extract, BehindTheThinking) {
   EXPECT_EQ(math("<think>\\boxed{4}</think> I am done"), "none");
 }
 
+TEST(Extract, BehindThinkingThatThePromptHasOpened) {
+  const auto opened = [](const std::string& completion, AnswerKind kind = AnswerKind::kMath) {
+    return extract_answer(completion, kind, true).value_or("none");
+  };
+  EXPECT_EQ(opened("perhaps \\boxed{4}"), "none");
+  EXPECT_EQ(opened("The answer is B", AnswerKind::kChoice), "none");
+  EXPECT_EQ(opened("```\nprint(1)\n```", AnswerKind::kCode), "none");
+  EXPECT_EQ(opened("perhaps \\boxed{4}</think> \\boxed{5}"), "5");
+}
+
 TEST(Extract, WithoutABox) {
   EXPECT_EQ(math("2 + 3 = 5\n#### 5"), "5");
   EXPECT_EQ(math("#### 4\n#### 1,000\nend"), "1,000");

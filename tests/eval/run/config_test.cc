@@ -85,7 +85,8 @@ TEST(Config, WhatChangesTheTimeAloneDoesNot) {
   other.options.engine.chunk = 17;
   other.plan.shards = 4;
   other.plan.shard = 2;
-  other.plan.sources[0].path = "/somewhere/else.jsonl";
+  other.plan.sources[0].files = {"/somewhere/else.jsonl"};
+  other.plan.sources[0].task.problems[0].where = "/somewhere/else.jsonl:1";
   other.command = {"--task", "y"};
   EXPECT_EQ(other.hash(), Configured().hash());
   EXPECT_EQ(other.json()["items"], Configured().json()["items"]);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "run_helpers.h"
@@ -11,13 +12,13 @@
 namespace vase::eval {
 namespace {
 
-Result graded(const std::string& text, const std::string& finish = "eos") {
+Result graded(const std::string& text, const std::string& finish = "eos", bool thinking = false) {
   const Source s = source("a", 6);
   const Planned planned{.item = {}, .task = &s.task, .problem = &s.task.problems[5]};
   Result r;
   r.finish = finish;
   Grader grader({});
-  grade(r, {.text = text}, planned, grader);
+  grade(r, {.text = text, .thinking = thinking}, planned, grader);
   return r;
 }
 
@@ -42,6 +43,18 @@ TEST(Grade, ALoopThatWasStoppedIsOneAndIsNotEnded) {
   EXPECT_TRUE(r.right);
   EXPECT_EQ(r.label, "loop");
   EXPECT_FALSE(r.ended());
+}
+
+TEST(Grade, AGuessInThinkingThatThePromptHasOpenedIsNoAnswer) {
+  for (const char* finish : {"eos", "length"}) {
+    const Result r = graded("perhaps \\boxed{5}", finish, true);
+    EXPECT_FALSE(r.right);
+    EXPECT_EQ(r.extracted, std::nullopt);
+    EXPECT_EQ(r.label, "truncated") << finish;
+  }
+  const Result finished = graded("perhaps \\boxed{6}</think> \\boxed{5}", "eos", true);
+  EXPECT_TRUE(finished.right);
+  EXPECT_EQ(finished.label, "ok");
 }
 
 std::string refusal(const Source& one) {
@@ -73,6 +86,32 @@ TEST(CheckAnswers, GoodOnesPassAndProgramsHaveNone) {
   Source code = source("c", 1, AnswerKind::kCode);
   code.task.problems[0].answer = "";
   EXPECT_EQ(refusal(code), "");
+}
+
+// A grader in place of math-verify that ends at every pair but that of two equal 5.
+TEST(Grade, WithoutAVerdictNothingIsWrong) {
+  const TemporaryFolder folder;
+  const std::string python = folder / "python";
+  std::ofstream(python)
+      << "#!/bin/sh\necho '{\"version\": \"9.9\"}'\n"
+         "read -r line; case $line in *5*5*) echo '{\"same\": true}'; read -r line;; esac\n";
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  Grader grader({.math_verify = true, .package = {.python = python}});
+  RunPlan plan;
+  plan.sources.push_back(source("a", 6));
+  const Planned planned{
+      .item = {}, .task = &plan.sources[0].task, .problem = &plan.sources[0].task.problems[5]};
+  Result r;
+  EXPECT_THROW(grade(r, {.text = "\\boxed{6}"}, planned, grader), NoVerdict);
+  grade(r, {.text = "\\boxed{5}"}, planned, grader);
+  EXPECT_TRUE(r.right);
+  try {
+    check_answers(plan, grader);
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()).find("a, problem a-0: math-verify took too long for the answer '0'"), 0u)
+        << e.what();
+  }
 }
 
 TEST(Grade, ProgramsAreRunOnTheirTestsIfThatIsAllowed) {

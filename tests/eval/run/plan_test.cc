@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -99,7 +100,7 @@ TEST(SelectProblems, ById) {
   ASSERT_EQ(sources.size(), 1u);
   EXPECT_EQ(sources[0].task.problems[0].id, "a-2");
   EXPECT_EQ(sources[0].task.problems[1].id, "a-10");
-  EXPECT_EQ(sources[0].numbers, (std::vector<size_t>{2, 10}));
+  EXPECT_EQ(sources[0].task.problems[1].problem, "problem 10");
 }
 
 TEST(SelectProblems, TheFirstOfEachTask) {
@@ -132,6 +133,64 @@ TEST(OpenSource, KnowsWhereAProblemStandsAfterOthersWereLeftOut) {
   EXPECT_EQ(sources[0].task.name, "mine");
   select_problems(sources, std::vector<std::string>{"y"}, 0);
   EXPECT_EQ(sources[0].place_of(sources[0].task.problems[0]), path + ":3, problem y");
+}
+
+class AddSource : public testing::Test {
+ protected:
+  // Adds a file of problems 1 to `count` of HMMT, which numbers them from 1 in every month.
+  void add(const std::string& month, int count, const std::string& reader = "hmmt") {
+    std::ofstream out(folder_ / (month + ".jsonl"));
+    for (int i = 1; i <= count; ++i) {
+      out << nlohmann::json(
+                 {{"id", std::to_string(i)}, {"problem", month + std::to_string(i)}, {"answer", "1"}})
+          << "\n";
+    }
+    out.close();
+    add_source(sources_, open_source(reader + "=" + (folder_ / (month + ".jsonl")), 1, 0));
+  }
+  std::string refusal(const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kUsage);
+      return e.what();
+    }
+    return "";
+  }
+
+  const TemporaryFolder folder_;
+  std::vector<Source> sources_;
+};
+
+TEST_F(AddSource, FilesOfOneDataSetAreOneTask) {
+  add("feb", 2);
+  add("nov", 3);
+  add("jan", 1);
+  ASSERT_EQ(sources_.size(), 1u);
+  EXPECT_EQ(sources_[0].task.name, "hmmt");
+  std::vector<std::string> ids, problems;
+  for (const Problem& problem : sources_[0].task.problems) {
+    ids.push_back(problem.id);
+    problems.push_back(problem.problem);
+  }
+  EXPECT_EQ(ids, (std::vector<std::string>{"1", "2", "1 (2)", "2 (2)", "3", "1 (3)"}));
+  EXPECT_EQ(problems, (std::vector<std::string>{"feb1", "feb2", "nov1", "nov2", "nov3", "jan1"}));
+  EXPECT_EQ(sources_[0].place_of(sources_[0].task.problems[3]), folder_ / "nov.jsonl:2, problem 2 (2)");
+  select_problems(sources_, std::vector<std::string>{"2 (2)"}, 0);
+  EXPECT_EQ(sources_[0].task.problems[0].problem, "nov2");
+}
+
+TEST_F(AddSource, WhatWouldMixResultsUpIsRefused) {
+  add("feb", 2);
+  EXPECT_NE(refusal([&] { add("feb", 2); }).find("feb.jsonl twice"), std::string::npos);
+  add("mine", 2, "jsonl");
+  EXPECT_NE(refusal([&] { add("mine", 2, "jsonl"); }).find("two tasks have the name 'mine'"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { add("hmmt", 2, "jsonl"); }).find("two tasks have the name 'hmmt'"),
+            std::string::npos);
+  add_source(sources_, open_source("chain", 2, 0));
+  EXPECT_NE(refusal([&] { add_source(sources_, open_source("chain", 2, 0)); }), "");
+  EXPECT_EQ(sources_.size(), 3u);
 }
 
 TEST(OpenSource, AProceduralTaskIsNamedByItsText) {

@@ -16,14 +16,13 @@ namespace vase::eval {
 
 inline Source source(const std::string& name, int problems, AnswerKind kind = AnswerKind::kMath) {
   Source s{
-      .task = {.name = name, .instruction = " Go.", .kind = kind, .problems = {}}, .path = {}, .numbers = {}};
+      .task = {.name = name, .instruction = " Go.", .kind = kind, .problems = {}}, .reader = {}, .files = {}};
   for (int i = 0; i < problems; ++i) {
     Problem problem;
     problem.id = name + "-" + std::to_string(i);
     problem.problem = "problem " + std::to_string(i);
     problem.answer = std::to_string(i);
     s.task.problems.push_back(problem);
-    s.numbers.push_back(static_cast<size_t>(i));
   }
   return s;
 }

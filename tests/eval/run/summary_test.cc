@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "run_helpers.h"
 
@@ -44,6 +45,56 @@ TEST(Summary, PassAt1IsOverProblems) {
   EXPECT_EQ(rows[0].runs, 2);
   EXPECT_DOUBLE_EQ(rows[0].lowest, 0.5);  // sample 1: a alone
   EXPECT_DOUBLE_EQ(rows[0].highest, 1);
+}
+
+// Shares of 2 problems: eviction seed 0 has 1 and 0.5 in samples 0 and 1, seed 1 has 0.5 and 0.5.
+ResultSet two_seeds() {
+  ResultSet set = set_of("d", {{"p", 50}}, {});
+  for (const auto& [run, sample, b] :
+       {std::tuple(0, 0, true), std::tuple(0, 1, false), std::tuple(1, 0, false), std::tuple(1, 1, false)}) {
+    set.results.push_back(result("p", 50, "a", true, sample, run));
+    set.results.push_back(result("p", 50, "b", b, sample, run));
+  }
+  return set;
+}
+
+TEST(Summary, DeviationBetweenEvictionSeedsAndBetweenSamples) {
+  ResultSet set = two_seeds();
+  // Of {1, 0.5} the squares around their mean are 0.125, of {0.5, 0.5} none: 0.125 over 1 + 1.
+  EXPECT_DOUBLE_EQ(*rows_of(set)[0].evict_seed_deviation, 0.25);
+  EXPECT_DOUBLE_EQ(*rows_of(set)[0].sample_deviation, 0.25);
+  EXPECT_NE(summary_table(rows_of(set)).find("| 50.0 to 100.0 | 25.0 seeds, 25.0 samples |"),
+            std::string::npos);
+  EXPECT_EQ(summary_json(rows_of(set)[0])["evict_seed_sd"], 0.25);
+
+  // A third seed with 0 in sample 0 alone: {1, 0.5, 0} has squares of 0.5, over 2 + 1; samples are as before.
+  for (const char* id : {"a", "b"}) set.results.push_back(result("p", 50, id, false, 0, 2));
+  EXPECT_DOUBLE_EQ(*rows_of(set)[0].evict_seed_deviation, std::sqrt(0.5 / 3));
+  EXPECT_DOUBLE_EQ(*rows_of(set)[0].sample_deviation, 0.25);
+}
+
+TEST(Summary, OneSeedHasNoDeviation) {
+  ResultSet set = two_seeds();
+  std::erase_if(set.results, [](const Result& r) { return r.item.run > 0; });
+  EXPECT_FALSE(rows_of(set)[0].evict_seed_deviation);
+  EXPECT_DOUBLE_EQ(*rows_of(set)[0].sample_deviation, std::sqrt(0.125));
+  EXPECT_NE(summary_table(rows_of(set)).find("| 35.4 samples |"), std::string::npos);
+  EXPECT_TRUE(summary_json(rows_of(set)[0])["evict_seed_sd"].is_null());
+}
+
+TEST(Summary, SpeedAndPrompts) {
+  ResultSet set = set_of("d", {{"p", 50}}, {result("p", 50, "a", true), result("p", 50, "b", true)});
+  Result &first = set.results[0], &second = set.results[1];
+  first.generated_tokens = 90;
+  first.prompt_tokens = 10;
+  first.timing = {.process = "x", .start = 100, .seconds = 1};
+  second.generated_tokens = 190;
+  second.prompt_tokens = 31;
+  second.timing = {.process = "x", .start = 100.5, .seconds = 2};
+  EXPECT_DOUBLE_EQ(rows_of(set)[0].tokens_per_s, 280 / 2.5);  // both together, from 100 to 102.5
+  EXPECT_DOUBLE_EQ(rows_of(set)[0].prompt_tokens, 20.5);
+  first.timing.seconds = second.timing.seconds = 0;
+  EXPECT_EQ(rows_of(set)[0].tokens_per_s, 0) << "not known";
 }
 
 TEST(Summary, PairsAreTheSameItems) {
@@ -139,9 +190,16 @@ std::optional<Paired> paired_with(const ResultSet& full, const ResultSet& other)
 
 TEST(Summary, OnlyTheFullCacheOfTheSameModelAndSettingsIsAMeasure) {
   ResultSet first = two_problems();
-  const json asked = {{"model", "m"},     {"server", ""},   {"sampling", {{"temperature", 0.6}}},
-                      {"max_tokens", 99}, {"stops", {}},    {"system", ""},
-                      {"raw", false},     {"grader", "own"}};
+  const json asked = {{"model", "m"},
+                      {"server", ""},
+                      {"sampling", {{"temperature", 0.6}}},
+                      {"max_tokens", 99},
+                      {"stops", {}},
+                      {"system", ""},
+                      {"raw", false},
+                      {"grader", "own"},
+                      {"seed", 0},
+                      {"cache", {{"context", 0}}}};
   first.config["config"].update(asked);
   ASSERT_TRUE(paired_with(first, without_full(asked)));
   EXPECT_DOUBLE_EQ(paired_with(first, without_full(asked))->difference, -0.5);
@@ -153,6 +211,8 @@ TEST(Summary, OnlyTheFullCacheOfTheSameModelAndSettingsIsAMeasure) {
                         {"system", "be brief"},
                         {"raw", true},
                         {"grader", "math-verify 0.8"},
+                        {"seed", 1},
+                        {"cache", {{"context", 500}}},
                         {"tasks", json::array({{{"name", "t"}, {"instruction", "Guess."}}})}};
   for (const auto& [key, value] : changes.items()) {
     json other = asked;
@@ -161,6 +221,7 @@ TEST(Summary, OnlyTheFullCacheOfTheSameModelAndSettingsIsAMeasure) {
   }
   json server = asked;
   server.update({{"model", "its name there"}, {"server", "http://h"}});
+  server.erase("cache");
   EXPECT_TRUE(paired_with(first, without_full(server)));
 }
 
@@ -196,10 +257,9 @@ TEST(SummaryTable, HasACellForEveryColumn) {
     EXPECT_EQ(std::count(line.begin(), line.end(), '|'), std::count(head.begin(), head.end(), '|')) << line;
   }
   EXPECT_EQ(lines, 4u);
-  EXPECT_NE(
-      table.find(
-          "| p | 50 | 2 | 4 | 25.0 ± 25.0 | 0.0 to 50.0 | 25.0 | -50.0 [-50.0, -50.0] | 0.5 | 0.50, 0.50 |"),
-      std::string::npos)
+  EXPECT_NE(table.find("| p | 50 | 2 | 4 | 25.0 ± 25.0 | 0.0 to 50.0 | 35.4 samples | 25.0 | -50.0 [-50.0, "
+                       "-50.0] | 0.5 | 0.50, 0.50 |"),
+            std::string::npos)
       << table;
 }
 
