@@ -111,10 +111,11 @@ TEST_F(EngineTest, ALoopEndsTheTextWhenAsked) {
     SessionOptions on = greedy(1000);
     on.stop_loops = 4;
     const auto watched = engine.submit(bytes("x"), on), free = engine.submit(bytes("x"), greedy(1000));
-    run_all(engine, listener_);
+    Listener listener;
+    run_all(engine, listener);
     EXPECT_EQ(watched->finish(), Finish::kRepetition);
     EXPECT_EQ(watched->generated_tokens(), 512);
-    EXPECT_EQ(listener_.text(watched).size(), 512u) << "what has repeated is shown";
+    EXPECT_EQ(listener.text(watched).size(), 512u) << "what has repeated is shown";
     EXPECT_EQ(free->finish(), Finish::kMaxTokens);
     EXPECT_EQ(free->generated_tokens(), 1000);
   }
