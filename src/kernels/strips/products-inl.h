@@ -43,14 +43,19 @@ HWY_INLINE F32V swapped(F32V x) {
   else return hn::SwapAdjacentBlocks(x);
 }
 
+// 1 in the first of two runs of lanes, -1 in the second.
+template <int half>
+constexpr std::array<float, kLanes> signs() {
+  std::array<float, kLanes> all{};
+  for (int i = 0; i < kLanes; ++i) all[i] = (i & half) == 0 ? 1.0f : -1.0f;
+  return all;
+}
+
 // Sums in the first of two runs of lanes, differences in the second.
 template <int half>
 HWY_INLINE F32V butterfly(F32V x) {
-  const F32 d;
-  const I32 di;
-  const I32V in_second = hn::And(hn::Iota(di, 0), hn::Set(di, half));
-  const F32V negated = hn::IfThenElse(hn::RebindMask(d, hn::Eq(in_second, hn::Zero(di))), x, hn::Neg(x));
-  return hn::Add(swapped<half>(x), negated);
+  alignas(64) static constexpr std::array<float, kLanes> kSigns = signs<half>();
+  return hn::MulAdd(x, hn::Load(F32(), kSigns.data()), swapped<half>(x));
 }
 
 template <int half>

@@ -5,6 +5,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #if HWY_ARCH_ARM_A64 && HWY_OS_LINUX
