@@ -24,6 +24,7 @@ class Beside:
     """A figure of the authors' code beside ours; None where the run is not there."""
 
     what: str
+    group: str
     authors: Share
     parity: Share
     default: Share
@@ -53,7 +54,7 @@ def beside_authors(runs):
     for one in read_authors(runs[0].path.parent):
         share = one.percent / 100
         authors = Share(share, *wilson(round(share * problems), problems), 0, None)
-        cases.append(Beside(one.what, authors, find_share(runs, PARITY, one.parity), find_share(runs, DEFAULT, one.default)))
+        cases.append(Beside(one.what, one.group, authors, find_share(runs, PARITY, one.parity), find_share(runs, DEFAULT, one.default)))
     return cases
 
 

@@ -57,6 +57,7 @@ class Authors:
     """A figure of the authors' code: a line of AUTHORS_FILE."""
 
     percent: float
+    group: str  # of policies that the authors' figures tell apart from the others
     what: str
     parity: str  # its policy in the runs that do as the authors do
     default: str  # and in those that do as vase does
@@ -68,10 +69,10 @@ def read_authors(folder):
     for line in list_lines(path):
         cells = [cell.strip() for cell in line.split("|")]
         try:
-            percent, what, parity, default = cells
-            figures.append(Authors(float(percent), what, parity, default))
+            percent, group, what, parity, default = cells
+            figures.append(Authors(float(percent), group, what, parity, default))
         except ValueError as error:
-            raise PageError(f"{path}: not PERCENT | WHAT | POLICY | POLICY: {line}") from error
+            raise PageError(f"{path}: not PERCENT | GROUP | WHAT | POLICY | POLICY: {line}") from error
     return figures
 
 

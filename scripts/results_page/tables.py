@@ -1,4 +1,6 @@
 """Markdown tables of docs/results.md."""
+import statistics
+
 from cases import (
     DEFAULT,
     FULL,
@@ -65,8 +67,20 @@ def agreement(cases):
     outside = [case.what for case in cases if inside(case) == "no"]
     return (
         f"Rank correlation of the authors' code and parity over {len(cases)} rows: {number(correlation)}. Furthest apart: {widest.what}, "
-        f"{100 * (widest.parity.value - widest.authors.value):+.1f} points. Outside of the authors' interval: {', '.join(outside) or 'none'}."
+        f"{100 * (widest.parity.value - widest.authors.value):+.1f} points. Outside of the authors' interval: {', '.join(outside) or 'none'}. "
+        + groups(cases)
     )
+
+
+def groups(cases):
+    """Means of what belongs together, in the authors' order, and whether parity has the same one."""
+    members = {}
+    for case in cases:
+        members.setdefault(case.group, []).append(case.parity.value)
+    means = [statistics.fmean(values) for values in members.values()]
+    kept = all(above > below for above, below in zip(means, means[1:]))
+    named = ", ".join(f"{group} {percent(mean)}" for group, mean in zip(members, means))
+    return f"Groups, in the authors' order: {named}; parity {'has the same order' if kept else 'has another order'}."
 
 
 def number(correlation):
@@ -134,8 +148,11 @@ def kl_of_model(run):
     last = lambda policy: run.number(run.row(policy, budgets[-1]), "kl_mean")
     ordered = sorted(policies_of(run), key=last)
     cells = [[policy] + [divergence(run, run.row(policy, budget)) for budget in budgets] for policy in ordered]
-    floor = f"Noise floor: {1000 * noise_floor(run):.1f}; what lies below it is marked (*). {len(texts_of(run))} texts."
-    return table([run["model"]] + [f"M = {budget}" for budget in budgets], cells) + "\n\n" + floor
+    return table([run["model"]] + [f"M = {budget}" for budget in budgets], cells) + f"\n\n{floor_text(run)} {len(texts_of(run))} texts."
+
+
+def floor_text(run):
+    return f"Noise floor: {1000 * noise_floor(run):.1f}; what lies below it is marked (*)."
 
 
 def texts_of(run):
@@ -161,7 +178,7 @@ def correlation_table(runs):
             cells.append([policy, divergence(kl, beside), with_error(find_share([run], DEFAULT, policy))])
     cells = [cell for _, cell in sorted(zip(pairs, cells), key=lambda one: one[0])]
     correlation = rank_correlation([x for x, _ in pairs], [y for _, y in pairs]) if len(pairs) > 1 else None
-    return table(["policy", "KL, thousandths of a nat", "right, %"], cells) + f"\n\nRank correlation: {number(correlation)}."
+    return table(["policy", "KL, thousandths of a nat", "right, %"], cells) + f"\n\nRank correlation: {number(correlation)}. {floor_text(kl)}"
 
 
 def runs_table(results, belongs):

@@ -6,6 +6,8 @@ import unittest
 
 import kl_parts
 import study_figures
+import tables
+from cases import Beside, Share
 from figures import FIGURES
 from record import in_order, text_of
 from recorded import Results, known_runs
@@ -73,6 +75,15 @@ class Lists(unittest.TestCase):
             if one.parity != "greedy":
                 self.assertIn(one.parity, of("gsm8k-64-parity"))
                 self.assertIn(one.default, of("gsm8k-64-default"))
+
+    def test_groups_keep_the_authors_order_or_do_not(self):
+        def case(group, value):
+            share = Share(value, 0, 1, 0, None)
+            return Beside("", group, share, share, None)
+
+        kept = [case("good", 0.7), case("good", 0.6), case("bad", 0.64)]
+        self.assertEqual(tables.groups(kept), "Groups, in the authors' order: good 65.0, bad 64.0; parity has the same order.")
+        self.assertIn("bad 66.0; parity has another order.", tables.groups([*kept[:2], case("bad", 0.66)]))
 
 
 unittest.main()
