@@ -54,8 +54,9 @@ class EvalRun {
   }
 
   size_t total() const { return total_; }  // texts, those that were there before included
-  // Of texts that no line was written of: item and reason.
+  // Item and reason: of texts that no line was written of, and of those whose line has no grade.
   const std::vector<std::string>& left_out() const { return left_out_; }
+  const std::vector<std::string>& unjudged() const { return unjudged_; }
 
   // False when it was interrupted. model and prompts: null with a server.
   bool run(const std::shared_ptr<const Model>& model, const eval::Prompts* prompts) {
@@ -89,26 +90,19 @@ class EvalRun {
     tally_.right += result.right;
   }
 
-  void leave_out(const eval::Planned& planned, const std::string& why) {
-    left_out_.push_back(planned.item.text() + ": " + why);
-  }
-
   eval::RunCallbacks callbacks_for(Progress& progress) {
     return {
         .on_finished =
             [this](const eval::Planned& planned, eval::Result result, const eval::Generation& generation) {
-              try {
-                eval::grade(result, generation, planned, grader_);
-              } catch (const eval::NoVerdict& e) {
-                leave_out(planned, e.what());
-                return;
-              }
+              const std::string why = eval::grade(result, generation, planned, grader_);
+              if (!why.empty()) unjudged_.push_back(planned.item.text() + ": " + why);
               folder_.append(result, generation);
               count(result);
               ++done_;
             },
-        .on_refused = [this](const eval::Planned& planned,
-                             const std::string& why) { leave_out(planned, why); },
+        .on_refused = [this](const eval::Planned& planned, const std::string& why) {
+              left_out_.push_back(planned.item.text() + ": " + why);
+            },
         .on_tick =
             [this, &progress](int running, int64_t tokens) {
               tally_.running = running;
@@ -122,7 +116,7 @@ class EvalRun {
   eval::ResultsFolder& folder_;
   eval::Grader& grader_;
   size_t total_ = 0, done_ = 0;
-  std::vector<std::string> left_out_;
+  std::vector<std::string> left_out_, unjudged_;
   Tally tally_;
 };
 
@@ -156,15 +150,14 @@ void tell_of_earlier(const eval::ResultsFolder& folder, const EvalRunOptions& o)
   }
 }
 
-// They have no line in the folder, so that a next run asks for them again.
-void tell_of_left_out(std::span<const std::string> left_out, size_t texts) {
+// what: what became of these texts.
+void tell_of(std::span<const std::string> some, size_t texts, const char* what) {
   constexpr size_t kMost = 100;  // lines: a damaged model gives none of its texts
-  if (left_out.empty()) return;
-  std::fprintf(stderr, "vase: %zu of %zu texts are left out; run it again to ask for these once more:\n",
-               left_out.size(), texts);
-  for (const std::string& one : left_out.first(std::min(kMost, left_out.size())))
+  if (some.empty()) return;
+  std::fprintf(stderr, "vase: %zu of %zu texts %s:\n", some.size(), texts, what);
+  for (const std::string& one : some.first(std::min(kMost, some.size())))
     std::fprintf(stderr, "  %s\n", one.c_str());
-  if (left_out.size() > kMost) std::fprintf(stderr, "  and %zu more\n", left_out.size() - kMost);
+  if (some.size() > kMost) std::fprintf(stderr, "  and %zu more\n", some.size() - kMost);
 }
 
 }  // namespace
@@ -197,11 +190,12 @@ int eval_run_command(const Arguments& arguments) {
   const auto report = [&](bool) {
     const eval::ResultSet set{o.out, config, folder.results()};
     print_results({&set, 1}, o.json);
-    tell_of_left_out(run.left_out(), run.total());
+    tell_of(run.left_out(), run.total(), "are left out; run it again to ask for these once more");
+    tell_of(run.unjudged(), run.total(), "could not be judged and count as wrong, with \"right\" null in their lines");
   };
   const bool complete = run_and_report([&] { return run.run(model, prompts ? &*prompts : nullptr); }, report);
   if (!complete) return kExitInterrupted;
-  return run.left_out().empty() ? kExitOk : kExitFailure;
+  return run.left_out().empty() && run.unjudged().empty() ? kExitOk : kExitFailure;
 }
 
 }  // namespace vase::cli

@@ -14,8 +14,12 @@ bool run_and_report(const Run& run, const Report& report) {
   try {
     complete = run();
   } catch (const std::exception&) {
-    report(false);
-    throw;
+    const std::exception_ptr first = std::current_exception();
+    try {
+      report(false);
+    } catch (const std::exception&) {  // a full disk, say, which is no reason to hide the first error
+    }
+    std::rethrow_exception(first);
   }
   report(complete);
   return complete;

@@ -13,7 +13,7 @@ namespace vase::eval {
 struct RetentionMap {
   int64_t tokens = 0;     // seen at the last eviction: where rows and columns end
   int prompt_tokens = 0;  // P; 0 = not known
-  int heads = 0;          // KV heads of all layers
+  int heads = 0;          // KV heads of all layers that have evicted
   // [rows][columns]. Row r is the moment at which end_of(r, rows) tokens have been seen; column c holds the
   // positions from end_of(c - 1, columns) to before end_of(c, columns). The share is the mean over heads and
   // over the column's positions that have been seen by then; nothing where none has.

@@ -126,6 +126,7 @@ std::set<std::string> differences(const KlFileRow& row, const std::vector<KlFile
   std::set<std::string> places;
   for (const KlFileRow& other : rows) {
     if (other.model != row.model || other.policy != row.policy) continue;
+    if (row.settings.empty() != other.settings.empty()) continue;  // those of older files are not known
     for (const json& one : json::diff(row.settings, other.settings)) places.insert(one["path"]);
   }
   return places;
@@ -133,6 +134,10 @@ std::set<std::string> differences(const KlFileRow& row, const std::vector<KlFile
 
 std::string label_of(const KlFileRow& row, const std::vector<KlFileRow>& rows) {
   std::string label = row.policy;
+  const auto known = [&](const KlFileRow& other) {
+    return other.model == row.model && other.policy == row.policy && !other.settings.empty();
+  };
+  if (row.settings.empty() && std::ranges::any_of(rows, known)) return label + " · settings unknown";
   for (const std::string& place : differences(row, rows)) {
     label += (label == row.policy ? " · " : ", ") + place.substr(place.rfind('/') + 1) + " " +
              setting(row.settings, place);

@@ -20,7 +20,7 @@ constexpr const char* kHowToRead =
 
 constexpr const char* kMapHowToRead =
     "a row is a moment of the text, the newest at the bottom, and a column a place in it. The darker, the "
-    "more of the KV heads of all layers still hold it. The slope is the newest tokens, which all of them hold; "
+    "more of the KV heads that have evicted still hold it. The slope is the newest tokens, which all of them hold; "
     "dark columns below it are places that stay, pale ones are forgotten. Above the slope nothing has been "
     "written yet.";
 

@@ -20,8 +20,7 @@ namespace vase::eval {
 struct RunCallbacks {
   // A generation is complete; its grade is not set yet.
   std::function<void(const Planned&, Result, Generation)> on_finished;
-  // There is no text of this item, and would be none if it were asked for again: the server does not take it, or the
-  // model gives no numbers. why: in words.
+  // There is no text of this item: the server does not take it, or the model gives no numbers. why: in words.
   std::function<void(const Planned&, const std::string& why)> on_refused;
   // Several times a second: how many generations are in progress, and the tokens that have been generated so
   // far.

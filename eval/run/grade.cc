@@ -49,11 +49,17 @@ bool Grader::right(const std::string& answer, const Problem& problem, AnswerKind
   return grade_program(*sandbox_, answer, parse_code_tests(problem.tests)).verdict == ProgramVerdict::kRight;
 }
 
-void grade(Result& result, const Generation& generation, const Planned& planned, Grader& grader) {
+std::string grade(Result& result, const Generation& generation, const Planned& planned, Grader& grader) {
   const AnswerKind kind = planned.task->kind;
   result.extracted = extract_answer(generation.text, kind, generation.thinking);
-  result.right = result.extracted && grader.right(*result.extracted, *planned.problem, kind);
   result.label = label_name(label_of(generation.text, result.finish, generation.thinking));
+  try {
+    result.right = result.extracted && grader.right(*result.extracted, *planned.problem, kind);
+    return "";
+  } catch (const NoVerdict& e) {
+    result.judged = false;
+    return e.what();
+  }
 }
 
 void check_answers(const RunPlan& plan, Grader& grader) {

@@ -38,8 +38,8 @@ class Grader {
   std::optional<Sandbox> sandbox_;
 };
 
-// Sets extracted, right and label. Throws NoVerdict when whether it is right cannot be told.
-void grade(Result& result, const Generation& generation, const Planned& planned, Grader& grader);
+// Sets extracted, right, judged and label. Returns why it could not be judged; empty when it was.
+std::string grade(Result& result, const Generation& generation, const Planned& planned, Grader& grader);
 
 // Throws Error(kCorrupt), naming file and line, when an expected answer is empty or one that the grader
 // cannot read or judge: it could not tell whether a text is right.

@@ -72,7 +72,7 @@ std::string result_line(const Result& r, const Generation& g) {
                {"evict_seed", r.item.evict_seed},
                {"expected", r.expected},
                {"extracted", r.extracted ? json(*r.extracted) : json(nullptr)},
-               {"right", r.right},
+               {"right", r.judged ? json(r.right) : json(nullptr)},
                {"finish", r.finish},
                {"label", r.label},
                {"prompt_tokens", r.prompt_tokens},
@@ -95,7 +95,6 @@ Result read_result(const json& line, const std::string& where) {
   Result r{.item = read_item(line, where),
            .expected = field<std::string>(line, "expected", where),
            .extracted = {},
-           .right = field<bool>(line, "right", where),
            .finish = field<std::string>(line, "finish", where),
            .label = field<std::string>(line, "label", where),
            .prompt_tokens = count<int>(line, "prompt_tokens", where),
@@ -103,6 +102,8 @@ Result read_result(const json& line, const std::string& where) {
            .evicted = count<int64_t>(line, "evicted", where),
            .kv_bytes = count<uint64_t>(line, "kv_bytes", where),
            .timing = read_timing(field<json>(line, "timing", where), where)};
+  r.judged = !field<json>(line, "right", where).is_null();
+  if (r.judged) r.right = field<bool>(line, "right", where);
   if (const json extracted = field<json>(line, "extracted", where); !extracted.is_null()) {
     r.extracted = field<std::string>(line, "extracted", where);
   }

@@ -41,6 +41,7 @@ struct Result {
   std::string expected;                  // answer
   std::optional<std::string> extracted;  // empty: there was none in the text
   bool right = false;
+  bool judged = true;  // false: the grader could not tell, and the text counts as wrong
   std::string finish;  // finish_name(): "eos", "stop", "length", "context", "repetition"; of a server also
                        // what else it says
   std::string label;  // label_name(): "ok", "garbage", "loop", "truncated"

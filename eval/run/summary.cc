@@ -84,6 +84,7 @@ SummaryRow summarise_cell(const Results& results) {
   row.pass = pass_at_1(right);
   row.pass_error = standard_error(right);
   row.strict = pass_at_1(by_problem(results, [](const Result& r) { return r.right && r.ended(); }));
+  row.unjudged = std::ranges::count_if(results, [](const Result* r) { return !r->judged; });
   row.garbage = mean_of(results, labelled("garbage"));
   row.loop = mean_of(results, labelled("loop"));
   row.truncated = mean_of(results, labelled("truncated"));

@@ -55,6 +55,7 @@ struct SummaryRow {
   // Standard deviation of the pass@1 of runs that differ in nothing but the eviction seed, or but the sample: around the
   // mean of those with the same other one, n - 1 of each. Empty where there are no two such runs.
   std::optional<double> evict_seed_deviation, sample_deviation;
+  int64_t unjudged = 0;  // texts that the grader could not judge; they count as wrong
   double garbage = 0, loop = 0, truncated = 0, no_answer = 0;  // shares of texts
   double mean_tokens = 0, prompt_tokens = 0;                   // per text: generated, and of the prompt
   int most_tokens = 0;
@@ -65,7 +66,7 @@ struct SummaryRow {
 
 // Rows in the order of the sets' configurations. What each is compared with is `full` on the same task in its
 // own set, or else in the first set that has it for the same model (of a server for any), with the same
-// instruction, system message, sampling, seed of the texts, limits of tokens, stops and grader.
+// instruction, system message, sampling, seed of the texts, limits of tokens, stops, --stop-loops and grader.
 std::vector<SummaryRow> summarise(std::span<const ResultSet> sets);
 
 // Wall time in seconds during which at least one of the results was in progress; time of several processes

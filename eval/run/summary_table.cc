@@ -88,6 +88,11 @@ constexpr const char* kLegend =
 
 constexpr const char* kAlone = "± ?: one problem has no standard error; give several.\n";
 
+std::string unjudged_line(int64_t count) {
+  if (count == 0) return "";
+  return std::to_string(count) + " texts could not be judged by the grader and count as wrong.\n";
+}
+
 }  // namespace
 
 std::span<const SummaryColumn> key_columns() { return kKeys; }
@@ -106,6 +111,7 @@ std::string summary_table(std::span<const SummaryRow> rows) {
     }
   }
   bool alone = false;
+  int64_t unjudged = 0;
   for (const SummaryRow& row : rows) {
     if (with_set) body += "| " + row.set + " ";
     for (const auto columns : {key_columns(), accuracy_columns(), cost_columns()}) {
@@ -113,8 +119,9 @@ std::string summary_table(std::span<const SummaryRow> rows) {
     }
     body += "|\n";
     alone |= row.problems < 2;
+    unjudged += row.unjudged;
   }
-  return heading + "|\n" + rule + "|\n" + body + kLegend + (alone ? kAlone : "");
+  return heading + "|\n" + rule + "|\n" + body + kLegend + (alone ? kAlone : "") + unjudged_line(unjudged);
 }
 
 json summary_json(const SummaryRow& r) {
@@ -132,6 +139,7 @@ json summary_json(const SummaryRow& r) {
               {"evict_seed_sd", or_null(r.evict_seed_deviation)},
               {"sample_sd", or_null(r.sample_deviation)},
               {"strict", r.strict},
+              {"unjudged", r.unjudged},
               {"loop", r.loop},
               {"garbage", r.garbage},
               {"truncated", r.truncated},

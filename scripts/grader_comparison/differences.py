@@ -26,6 +26,10 @@ def show(pair, own, word):
 def main():
     own, other = ({key(line): line["same"] for line in read_lines(path)} for path in sys.argv[1:3])
     judged = {key(line): line for line in read_lines(sys.argv[3])}
+    unjudged = [pair for pair in own if None in (own[pair], other[pair])]
+    for pair in unjudged:
+        print(f"{pair[0]}   expected: {pair[1]}   one of them could not judge it")
+        del own[pair]
     different = {pair: same for pair, same in own.items() if same != other[pair]}
     open_ones = 0
     counts = {"own": 0, "math-verify": 0, "either": 0}
@@ -43,7 +47,7 @@ def main():
     share = 100 * (1 - len(different) / len(own))
     print(
         f"{len(own)} pairs, {len(different)} differ ({share:.1f} % agreement): right is own {counts['own']}, "
-        f"math-verify {counts['math-verify']}, a matter of taste {counts['either']}, not judged {open_ones}"
+        f"math-verify {counts['math-verify']}, a matter of taste {counts['either']}, not judged {open_ones}; without a verdict {len(unjudged)}"
     )
     sys.exit(1 if open_ones or gone else 0)
 

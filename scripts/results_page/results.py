@@ -48,7 +48,7 @@ class Recorded:
             if (self.of(group, "policy"), self.of(group, "budget")) != (policy, budget):
                 continue
             for item in self.of(group, "items"):
-                shares.setdefault((self.of(group, "task"), item[place["id"]]), []).append(item[place["right"]])
+                shares.setdefault((self.of(group, "task"), item[place["id"]]), []).append(bool(item[place["right"]]))
         return {problem: sum(rights) / len(rights) for problem, rights in shares.items()}
 
 

@@ -77,7 +77,7 @@ def groups(cases):
     members = {}
     for case in cases:
         members.setdefault(case.group, []).append(case.parity.value)
-    means = [statistics.fmean(values) for values in members.values()]
+    means = [statistics.fmean(values) for values in members.values()]  # of the rows that are measured
     kept = all(above > below for above, below in zip(means, means[1:]))
     named = ", ".join(f"{group} {percent(mean)}" for group, mean in zip(members, means))
     return f"Groups, in the authors' order: {named}; parity {'has the same order' if kept else 'has another order'}."

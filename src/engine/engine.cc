@@ -317,12 +317,12 @@ Forced Engine::force(std::span<const int32_t> tokens, int prompt_tokens, const S
     impl_->add_span(session, part);
     for (size_t i = 0; i < part.size(); ++i) impl_->outputs.push_back(static_cast<int32_t>(i));
     impl_->run_and_advance();
+    impl_->attention->rethrow_error();  // before anything else throws, so that no later call meets it
     for (size_t i = 0; i < part.size(); ++i) {
       const std::span<const float> row = impl_->logits.subspan(i * vocabulary, vocabulary);
       require_numbers(row, fed + i + 1);
       on_logits(static_cast<int64_t>(fed + i), row);
     }
-    impl_->attention->rethrow_error();
     fed += part.size();
   }
   return {session->counters(), session->take_evictions()};

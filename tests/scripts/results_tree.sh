@@ -42,9 +42,9 @@ rest --policy 'snapkv @q8_0' --policy 'snapkv @f16'
 TXT
 cat >"$results/authors.txt" <<'TXT'
 # A comment
-75.0 | full cache | full | full
-50.0 | SnapKV | snapkv order=score | snapkv
-0.0 | random | random | random
+75.0 | full | full cache | full | full
+50.0 | attention | SnapKV | snapkv order=score | snapkv
+0.0 | chance | random | random | random
 TXT
 cp "$source_dir/tests/scripts/fake_eval.py" "$tree/build/cli/vase"
 cp "$source_dir/tests/scripts/fake_eval.py" "$tree/build/bench/peer_answers/peer_answers"

@@ -10,6 +10,7 @@
 #include "kernels/key_offset/fused.h"
 #include "kernels/rows-inl.h"
 #include "kernels/simd_target.h"
+#include "kernels/strips/layout.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
@@ -21,6 +22,7 @@ using kernels::HWY_NAMESPACE::F32V;
 using OffsetLanes = hn::RebindToSigned<F32>;
 
 constexpr int kOffsetLanes = kernels::HWY_NAMESPACE::kLanes;
+static_assert(kStripSlots % kOffsetLanes == 0, "logits have room up to the next strip");
 
 struct Angles {
   F32V cos, sin;

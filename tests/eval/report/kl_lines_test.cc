@@ -118,15 +118,16 @@ TEST_F(KlLines, OtherSettingsAreOtherRowsAndShowWhatDiffers) {
   };
   const std::vector<KlFile> files = {
       read_kl_file(write(with(64, RowType::kF16, 0.25) + with(64, RowType::kQ4_0, 0.5) +
-                         with(128, RowType::kQ4_0, 0.125) + simple("q", 64, 1)))};
+                         with(128, RowType::kQ4_0, 0.125) + simple("q", 64, 1) + simple("p", 96, 1)))};
   const std::vector<std::vector<KlFileRow>> rows = {kl_rows(files[0])};
-  ASSERT_EQ(rows[0].size(), 4u);
+  ASSERT_EQ(rows[0].size(), 5u);
   EXPECT_EQ(rows[0][0].summary.kl, 0.25);
   EXPECT_EQ(rows[0][0].label, "p · value_type f16");
   EXPECT_EQ(rows[0][1].label, "p · value_type q4_0");
   EXPECT_EQ(rows[0][3].label, "q") << "a line of an earlier version";
+  EXPECT_EQ(rows[0][4].label, "p · settings unknown");
   const std::vector<KlPanel> panels = kl_panels_of(files, rows);
-  ASSERT_EQ(panels[0].series.size(), 3u);
+  ASSERT_EQ(panels[0].series.size(), 4u);
   EXPECT_EQ(panels[0].series[1].label, "p · value_type q4_0");
   EXPECT_EQ(panels[0].series[1].rows.size(), 2u);
   const json shown = kl_file_json(files[0])["rows"];

@@ -89,7 +89,7 @@ TEST(CheckAnswers, GoodOnesPassAndProgramsHaveNone) {
 }
 
 // A grader in place of math-verify that ends at every pair but that of two equal 5.
-TEST(Grade, WithoutAVerdictNothingIsWrong) {
+TEST(Grade, WithoutAVerdictATextIsNotJudged) {
   const TemporaryFolder folder;
   const std::string python = folder / "python";
   std::ofstream(python)
@@ -102,9 +102,14 @@ TEST(Grade, WithoutAVerdictNothingIsWrong) {
   const Planned planned{
       .item = {}, .task = &plan.sources[0].task, .problem = &plan.sources[0].task.problems[5]};
   Result r;
-  EXPECT_THROW(grade(r, {.text = "\\boxed{6}"}, planned, grader), NoVerdict);
-  grade(r, {.text = "\\boxed{5}"}, planned, grader);
-  EXPECT_TRUE(r.right);
+  EXPECT_EQ(grade(r, {.text = "\\boxed{6}"}, planned, grader).find("math-verify took too long for the answer '6'"), 0u);
+  EXPECT_FALSE(r.right);
+  EXPECT_FALSE(r.judged);
+  EXPECT_EQ(r.extracted, "6");
+  Result next;
+  EXPECT_EQ(grade(next, {.text = "\\boxed{5}"}, planned, grader), "");
+  EXPECT_TRUE(next.right);
+  EXPECT_TRUE(next.judged);
   try {
     check_answers(plan, grader);
     ADD_FAILURE();
