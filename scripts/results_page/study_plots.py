@@ -15,6 +15,7 @@ NAMED = (
     *(Kind(kind.policy, "q8_0") for kind in CANDIDATES),
 )
 COLOURS = {F16: PALETTE[0], "q8_0": PALETTE[4], "q4_0": PALETTE[1]}
+MIXED = PALETTE[2]  # keys of another type than values
 ALWAYS = {RANDOM: FAINT, ATTNV: INK}
 
 
@@ -38,7 +39,7 @@ def draw(ax, kind, points, alpha=1):
     measured = [(point.megabytes, row) for point in points if (row := point.row(kind))]
     if not measured:
         return None
-    colour = ALWAYS.get(kind, COLOURS[kind.kv_type])
+    colour = ALWAYS.get(kind, COLOURS.get(kind.kv_type, MIXED))
     x, y = [megabytes for megabytes, _ in measured], [row.mean for _, row in measured]
     ax.plot(x, y, "o-", color=colour, markersize=4.5, linewidth=2.4 if kind in ALWAYS else 1.4, alpha=alpha)
     for megabytes, row in measured:

@@ -38,7 +38,7 @@ cat >"$results/rows.txt" <<'TXT'
 # A comment
 quick --kv-type f16 --policy vase-attnv --seeds 2
 quick --kv-type q4_0 --policy vase-attnv-weighted --policy vase-dkv-weighted --seeds 2
-rest --policy 'snapkv @q8_0' --policy 'snapkv @f16'
+rest --policy 'snapkv @q8_0' --policy 'snapkv @f16' --policy 'snapkv @q8_0,q4_0'
 TXT
 cat >"$results/authors.txt" <<'TXT'
 # A comment
