@@ -33,12 +33,17 @@ std::string AnalysisOutput::foot(const std::string& command) {
   return "Made by vase " + std::string(build_id()) + " with vase " + command + ".";
 }
 
-void AnalysisOutput::write(const Document& document, const nlohmann::json& json) {
-  if (file_) {
-    file_->write(eval::report::html_page(document));
-    file_->commit();
+void AnalysisOutput::write(const std::function<Document()>& document,
+                           const std::function<nlohmann::json()>& json) {
+  if (file_ || !json_) {
+    const Document made = document();
+    if (file_) {
+      file_->write(eval::report::html_page(made));
+      file_->commit();
+    }
+    if (!json_) write_output(tables_of(made));
   }
-  json_ ? print_json(json, 2) : write_output(tables_of(document));
+  if (json_) print_json(json(), 2);
 }
 
 }  // namespace vase::cli

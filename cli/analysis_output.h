@@ -1,6 +1,7 @@
 // What the commands of `vase analyze` give out: tables or JSON, and a page with figures.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -22,8 +23,8 @@ class AnalysisOutput {
   void open(const std::vector<std::pair<std::string, std::string>>& inputs);
   // The last line of a page that `command` makes.
   static std::string foot(const std::string& command);
-  // json: what to print in place of the document's tables, when that was asked for.
-  void write(const eval::report::Document& document, const nlohmann::json& json);
+  // json: what to print in place of the document's tables, when that was asked for. Each is made if it is wanted.
+  void write(const std::function<eval::report::Document()>& document, const std::function<nlohmann::json()>& json);
 
  private:
   bool json_ = false;

@@ -48,8 +48,11 @@ int retention_command(const Arguments& arguments) {
   output.open({{"--log", log}});
   const std::vector<EvictionRecord> records = eval::read_eviction_log(log);
   const std::vector<RetentionRow> rows = eval::retention_of(records);
-  const eval::RetentionMap map = eval::retention_map(records, kMapRows, kMapColumns);
-  output.write(eval::report::retention_page(rows, map, output.foot("analyze retention")), report(rows));
+  const auto page = [&] {
+    const eval::RetentionMap map = eval::retention_map(records, kMapRows, kMapColumns);
+    return eval::report::retention_page(rows, map, output.foot("analyze retention"));
+  };
+  output.write(page, [&] { return report(rows); });
   return kExitOk;
 }
 

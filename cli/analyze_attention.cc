@@ -200,7 +200,7 @@ int analyze_attention_command(const Arguments& arguments) {
   o.output.open(o.texts.inputs(o.model));
   AttentionRun run(o, Model::load(o.model), std::move(cells));
   run.run();
-  o.output.write(run.page(), run.report());
+  o.output.write([&] { return run.page(); }, [&] { return run.report(); });
   return kExitOk;
 }
 

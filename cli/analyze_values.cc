@@ -188,8 +188,10 @@ int analyze_values_command(const Arguments& arguments) {
   const auto name = [&](const eval::ValueRange& row) {
     return std::pair(study.texts[row.text].name, quoted_token(study, row));
   };
-  o.output.write(eval::report::range_page(study.values, o.ratio, o.listed, name, o.output.foot("analyze values")),
-                 range_json(study, o));
+  const auto page = [&] {
+    return eval::report::range_page(study.values, o.ratio, o.listed, name, o.output.foot("analyze values"));
+  };
+  o.output.write(page, [&] { return range_json(study, o); });
   return kExitOk;
 }
 
@@ -199,7 +201,8 @@ int analyze_quant_command(const Arguments& arguments) {
   add_flags(app, o);
   if (!parse(app, arguments)) return kExitOk;
   const Study study = run_study(o, studied_quantizers());
-  o.output.write(eval::report::quantizer_page(study.values, o.output.foot("analyze quant")), quantizer_json(study));
+  const auto page = [&] { return eval::report::quantizer_page(study.values, o.output.foot("analyze quant")); };
+  o.output.write(page, [&] { return quantizer_json(study); });
   return kExitOk;
 }
 

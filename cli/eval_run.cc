@@ -100,7 +100,8 @@ class EvalRun {
               count(result);
               ++done_;
             },
-        .on_refused = [this](const eval::Planned& planned, const std::string& why) {
+        .on_refused =
+            [this](const eval::Planned& planned, const std::string& why) {
               left_out_.push_back(planned.item.text() + ": " + why);
             },
         .on_tick =

@@ -121,24 +121,16 @@ KlSummary summarise_lines(const std::vector<const KlLine*>& lines) {
   return s;
 }
 
-// Where the settings of a row differ from those of others of its policy on its model.
-std::set<std::string> differences(const KlFileRow& row, const std::vector<KlFileRow>& rows) {
-  std::set<std::string> places;
-  for (const KlFileRow& other : rows) {
-    if (other.model != row.model || other.policy != row.policy) continue;
-    if (row.settings.empty() != other.settings.empty()) continue;  // those of older files are not known
-    for (const json& one : json::diff(row.settings, other.settings)) places.insert(one["path"]);
-  }
-  return places;
-}
-
+// The policy, and where its settings differ from those of its other rows on this model. Lines of older versions have none.
 std::string label_of(const KlFileRow& row, const std::vector<KlFileRow>& rows) {
   std::string label = row.policy;
-  const auto known = [&](const KlFileRow& other) {
-    return other.model == row.model && other.policy == row.policy && !other.settings.empty();
-  };
-  if (row.settings.empty() && std::ranges::any_of(rows, known)) return label + " · settings unknown";
-  for (const std::string& place : differences(row, rows)) {
+  std::set<std::string> places;
+  for (const KlFileRow& other : rows) {
+    if (other.model != row.model || other.policy != row.policy || other.settings.empty()) continue;
+    if (row.settings.empty()) return label + " · settings unknown";
+    for (const json& one : json::diff(row.settings, other.settings)) places.insert(one["path"]);
+  }
+  for (const std::string& place : places) {
     label += (label == row.policy ? " · " : ", ") + place.substr(place.rfind('/') + 1) + " " +
              setting(row.settings, place);
   }

@@ -20,8 +20,7 @@ std::string_view finish_name(Finish finish) {
     case Finish::kContextFull: return "context";
     case Finish::kCancelled: return "cancelled";
     case Finish::kNonFinite: return "nonfinite";
-    case Finish::kRepetition:
-      return "repetition";
+    case Finish::kRepetition: return "repetition";
   }
   return "unknown";
 }

@@ -26,6 +26,12 @@ inline std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+// A text of 60 lines that differ.
+inline void write_lines(const std::string& path, const std::string& word) {
+  std::ofstream out(path);
+  for (int i = 0; i < 60; ++i) out << word << " line " << i * i << ", ";
+}
+
 // Runs a command line through the shell, keeping what it prints; standard output goes to `sink` when one is
 // given.
 inline Outcome program(const std::string& line, const std::string& sink = "") {

@@ -16,10 +16,7 @@ class CliEvalKl : public Cli {
  protected:
   CliEvalKl() {
     fs::create_directory(folder_);
-    for (const char* name : {"a", "b"}) {
-      std::ofstream out(path(std::string(name) + ".txt"));
-      for (int i = 0; i < 60; ++i) out << name << " line " << i * i << ", ";
-    }
+    for (const std::string name : {"a", "b"}) write_lines(path(name + ".txt"), name);
     std::ofstream many(path("many.jsonl"));
     for (int i = 0; i < 500; ++i) {
       many << json({{"id", "t" + std::to_string(i)}, {"text", contents(path("a.txt")) + std::to_string(i)}})

@@ -17,10 +17,7 @@ class CliPreset : public Cli {
  protected:
   CliPreset() {
     fs::create_directory(folder_);
-    for (const char* name : {"a", "b"}) {
-      std::ofstream out(text(name));
-      for (int i = 0; i < 60; ++i) out << name << " line " << i * i << ", ";
-    }
+    for (const std::string name : {"a", "b"}) write_lines(text(name), name);
   }
   ~CliPreset() override { fs::remove_all(folder_); }
 
