@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cosine.h"
 #include "commands.h"
 #include "output.h"
 #include "vase/error.h"
@@ -47,10 +48,10 @@ void measure(SelectResult& r, size_t sequence) {
       const auto row = a.values(sequence, h).subspan(r.head(sequence, h).kept[i] * size_t(a.head_dim()), a.head_dim());
       rows.insert(rows.end(), row.begin(), row.end());
     }
-    if (const auto cosine = eval::mean_abs_cosine(rows, a.head_dim())) sum += *cosine, ++measured;
+    if (const auto cosine = mean_abs_cosine(rows, a.head_dim())) sum += *cosine, ++measured;
   }
   r.retention.push_back(eval::measure_retention(layer));
-  r.value_similarity.push_back(measured ? std::optional(sum / measured) : std::nullopt);
+  if (measured) r.retention.back().value_similarity = sum / measured;
 }
 
 // [S][H] shape of the input's heads, then `last`.
@@ -83,7 +84,7 @@ std::vector<Selection> select_layer(const HeadArrays& arrays, const Policy& poli
 }  // namespace
 
 SelectResult select_heads(const HeadArrays& arrays, const SelectSetup& setup, const Rope& rope) {
-  SelectResult result{&arrays, setup, {}, {}, {}};
+  SelectResult result{&arrays, setup, {}, {}};
   for (size_t s = 0; s < arrays.sequences(); ++s) {
     std::vector<SelectInput> heads;
     for (size_t h = 0; h < arrays.kv_heads(); ++h) {
@@ -107,7 +108,8 @@ json retention_json(const eval::Retention& r) {
           {"coverage_entropy", or_null(r.coverage_entropy)},
           {"overlap", or_null(r.overlap)},
           {"prompt_union", or_null(r.prompt_union)},
-          {"prompt_per_head", or_null(r.prompt_mean)}};
+          {"prompt_per_head", or_null(r.prompt_mean)},
+          {"value_similarity", or_null(r.value_similarity)}};
 }
 
 std::string select_table(const SelectResult& r) {
@@ -136,7 +138,7 @@ std::string select_table(const SelectResult& r) {
     const eval::Retention& m = r.retention[s];
     text += formatted("%8zu %8.3f %10s %10s %14s %16s %12s\n", s, m.union_share, cell(m.coverage_entropy).c_str(),
                       cell(m.overlap).c_str(), cell(m.prompt_union).c_str(), cell(m.prompt_mean).c_str(),
-                      cell(r.value_similarity[s]).c_str());
+                      cell(m.value_similarity).c_str());
   }
   return text;
 }
@@ -149,10 +151,7 @@ json select_json(const SelectResult& r) {
                      {"scores", head.scores}, {"protected", head.protected_}});
     if (!head.log_weight.empty()) heads.back()["log_weight"] = head.log_weight;
   });
-  for (size_t s = 0; s < a.sequences(); ++s) {
-    retention.push_back(retention_json(r.retention[s]));
-    retention.back()["value_similarity"] = or_null(r.value_similarity[s]);
-  }
+  for (const eval::Retention& sequence : r.retention) retention.push_back(retention_json(sequence));
   return {{"policy", r.setup.policy.text()},
           {"budget", r.setup.budget},
           {"buffer", r.setup.buffer},

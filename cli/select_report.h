@@ -2,7 +2,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +26,6 @@ struct SelectResult {
   SelectSetup setup;
   std::vector<Selection> heads;               // [S * H]
   std::vector<eval::Retention> retention;     // [S]
-  std::vector<std::optional<double>> value_similarity;  // [S] mean over heads of mean |cos| between kept values
 
   const Selection& head(size_t sequence, size_t kv_head) const {
     return heads[sequence * arrays->kv_heads() + kv_head];

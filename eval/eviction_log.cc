@@ -13,6 +13,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr double kMostSimilar = 1 + 1e-9;  // 1, rounded
+
 // A reason, or nothing when the record can be what an engine has written.
 std::string wrong_with(const EvictionRecord& r) {
   if (r.layer > 65535 || r.kv_head > 4095) return "layer or kv_head is too large";
@@ -36,6 +38,15 @@ int32_t whole_number(const json& j, const char* name) {
   return j.get<int32_t>();
 }
 
+// Null or absent where there was nothing to compare, or nobody has.
+std::optional<double> similarity(const json& line) {
+  const auto found = line.find("value_similarity");
+  if (found == line.end() || found->is_null()) return std::nullopt;
+  if (!found->is_number() || found->get<double>() < 0 || found->get<double>() > kMostSimilar)
+    throw Error(ErrorCode::kCorrupt, "value_similarity is no number from 0 to 1");
+  return found->get<double>();
+}
+
 EvictionRecord parse_line(const std::string& text) {
   const json j = parse_json(text);
   if (j.is_discarded()) throw Error(ErrorCode::kCorrupt, "this is no JSON");
@@ -47,7 +58,8 @@ EvictionRecord parse_line(const std::string& text) {
                    .candidates = number("candidates"),
                    .buffer = number("buffer"),
                    .prompt_tokens = number("prompt_tokens"),
-                   .kept = {}};
+                   .kept = {},
+                   .value_similarity = similarity(j)};
   for (const json& position : j.at("kept")) r.kept.push_back(whole_number(position, "kept"));
   return r;
 }
@@ -55,9 +67,16 @@ EvictionRecord parse_line(const std::string& text) {
 }  // namespace
 
 std::string eviction_log_line(const EvictionRecord& r) {
-  const json line = {
-      {"layer", r.layer},           {"kv_head", r.kv_head}, {"eviction", r.eviction},           {"seen", r.seen},
-      {"candidates", r.candidates}, {"buffer", r.buffer},   {"prompt_tokens", r.prompt_tokens}, {"kept", r.kept}};
+  const json similarity = r.value_similarity ? json(*r.value_similarity) : json(nullptr);
+  const json line = {{"layer", r.layer},
+                     {"kv_head", r.kv_head},
+                     {"eviction", r.eviction},
+                     {"seen", r.seen},
+                     {"candidates", r.candidates},
+                     {"buffer", r.buffer},
+                     {"prompt_tokens", r.prompt_tokens},
+                     {"kept", r.kept},
+                     {"value_similarity", similarity}};
   return line.dump() + "\n";
 }
 

@@ -8,7 +8,8 @@
 
 namespace vase::eval {
 
-// {"layer":0,"kv_head":0,"eviction":0,"seen":320,"candidates":256,"buffer":64,"prompt_tokens":12,"kept":[...]}
+// {"layer":0,"kv_head":0,"eviction":0,"seen":320,"candidates":256,"buffer":64,"prompt_tokens":12,"kept":[...],
+//  "value_similarity":0.21}
 std::string eviction_log_line(const EvictionRecord& record);
 
 // Throws Error: kNotFound; kCorrupt with the line, for what such a log cannot hold; kCorrupt for an empty log.

@@ -11,7 +11,6 @@ namespace vase::eval {
 namespace {
 
 constexpr int kBins = 64;
-constexpr size_t kMostRows = 512;
 constexpr size_t kPeriods = 10;
 
 double entropy_share(std::span<const double> counts) {
@@ -53,6 +52,16 @@ std::optional<double> overlap(const std::vector<std::vector<int32_t>>& heads) {
   return sum / (double(heads.size()) * double(heads.size() - 1) / 2);
 }
 
+// Of those that are there.
+std::optional<double> mean_of(std::span<const std::optional<double>> values) {
+  double sum = 0;
+  int count = 0;
+  for (const std::optional<double>& value : values) {
+    if (value) sum += *value, ++count;
+  }
+  return count ? std::optional(sum / count) : std::nullopt;
+}
+
 // The part of a layer that one record stands for must be the same for all of its heads.
 void check_alike(const EvictionRecord& a, const EvictionRecord& b) {
   if (a.seen == b.seen && a.candidates == b.candidates && a.buffer == b.buffer && a.prompt_tokens == b.prompt_tokens)
@@ -65,11 +74,15 @@ void check_alike(const EvictionRecord& a, const EvictionRecord& b) {
 RetentionRow row_of(std::span<const EvictionRecord* const> heads) {
   const EvictionRecord& first = *heads[0];
   LayerKept layer{{}, first.candidates, first.prompt_tokens, first.seen - first.buffer};
+  std::vector<std::optional<double>> similarities;
   for (const EvictionRecord* head : heads) {
     check_alike(first, *head);
     layer.heads.emplace_back(head->kept.begin(), head->kept.end() - first.buffer);
+    similarities.push_back(head->value_similarity);
   }
-  return {first.eviction, first.layer, first.seen, measure_retention(layer)};
+  RetentionRow row{first.eviction, first.layer, first.seen, measure_retention(layer)};
+  row.retention.value_similarity = mean_of(similarities);
+  return row;
 }
 
 }  // namespace
@@ -94,27 +107,6 @@ Retention measure_retention(const LayerKept& layer) {
     r.prompt_mean = double(prompt_kept) / double(heads.size()) / layer.prompt_tokens;
   }
   return r;
-}
-
-std::optional<double> mean_abs_cosine(std::span<const float> rows, int width) {
-  const size_t count = rows.size() / width, used = std::min(count, kMostRows);
-  if (used < 2) return std::nullopt;
-  std::vector<std::vector<double>> directions(used);
-  for (size_t i = 0; i < used; ++i) {
-    const auto row = rows.subspan(i * count / used * width, width);
-    double squares = 0;
-    for (float x : row) squares += double(x) * x;
-    for (float x : row) directions[i].push_back(squares > 0 ? x / std::sqrt(squares) : 0);
-  }
-  double sum = 0;
-  for (size_t a = 0; a < used; ++a) {
-    for (size_t b = a + 1; b < used; ++b) {
-      double cosine = 0;
-      for (int c = 0; c < width; ++c) cosine += directions[a][c] * directions[b][c];
-      sum += std::abs(cosine);
-    }
-  }
-  return sum / (double(used) * double(used - 1) / 2);
 }
 
 std::vector<RetentionRow> retention_of(std::span<const EvictionRecord> records) {
@@ -144,20 +136,18 @@ std::vector<RetentionRow> retention_of(std::span<const EvictionRecord> records) 
 }
 
 Retention mean_retention(std::span<const RetentionRow> rows) {
-  const auto mean_of = [&](auto member) -> std::optional<double> {
-    double sum = 0;
-    int count = 0;
-    for (const RetentionRow& row : rows) {
-      if (const std::optional<double> value = row.retention.*member) sum += *value, ++count;
-    }
-    return count ? std::optional(sum / count) : std::nullopt;
+  const auto mean_over_rows = [&](auto member) {
+    std::vector<std::optional<double>> values;
+    for (const RetentionRow& row : rows) values.push_back(row.retention.*member);
+    return mean_of(values);
   };
   Retention mean;
   for (const RetentionRow& row : rows) mean.union_share += row.retention.union_share / double(rows.size());
-  mean.coverage_entropy = mean_of(&Retention::coverage_entropy);
-  mean.overlap = mean_of(&Retention::overlap);
-  mean.prompt_union = mean_of(&Retention::prompt_union);
-  mean.prompt_mean = mean_of(&Retention::prompt_mean);
+  mean.coverage_entropy = mean_over_rows(&Retention::coverage_entropy);
+  mean.overlap = mean_over_rows(&Retention::overlap);
+  mean.prompt_union = mean_over_rows(&Retention::prompt_union);
+  mean.prompt_mean = mean_over_rows(&Retention::prompt_mean);
+  mean.value_similarity = mean_over_rows(&Retention::value_similarity);
   return mean;
 }
 

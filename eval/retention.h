@@ -31,14 +31,12 @@ struct Retention {
   std::optional<double> overlap;
   // Share of the P prompt tokens that any head keeps, and that one head keeps on average.
   std::optional<double> prompt_union, prompt_mean;
+  // Mean over heads of how alike the values are that a head keeps, as EvictionRecord::value_similarity.
+  std::optional<double> value_similarity;
 };
 
-// Needs at least one head and C > 0.
+// All but value_similarity. Needs at least one head and C > 0.
 Retention measure_retention(const LayerKept& layer);
-
-// Mean |cos| between pairs of rows [n][width]: how alike the kept values of one head are. Of more than 512 rows, 512
-// evenly spaced ones are compared. Rows without length have cosine 0. Empty for fewer than two rows.
-std::optional<double> mean_abs_cosine(std::span<const float> rows, int width);
 
 struct RetentionRow {
   int64_t eviction = 0;

@@ -219,7 +219,9 @@ void bind_plain_results(nb::module_& module) {
       .def_ro("candidates", &EvictionRecord::candidates, "C")
       .def_ro("buffer", &EvictionRecord::buffer, "R, the newest tokens, which come last in `kept`")
       .def_ro("prompt_tokens", &EvictionRecord::prompt_tokens)
-      .def_prop_ro("kept", [](const EvictionRecord& r) { return array_of<int32_t>(r.kept); }, "positions");
+      .def_prop_ro("kept", [](const EvictionRecord& r) { return array_of<int32_t>(r.kept); }, "positions")
+      .def_ro("value_similarity", &EvictionRecord::value_similarity,
+              "mean |cos| between the kept values, of at most 512, the buffer left out; None for fewer than two");
   nb::class_<MemoryPlan>(module, "MemoryPlan", "What a cache costs.")
       .def_ro("budget", &MemoryPlan::budget, "M, slots; the mean, when layers differ")
       .def_ro("first_budget", &MemoryPlan::first_budget, "M of the first layer")

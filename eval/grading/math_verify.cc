@@ -1,8 +1,8 @@
 #include "eval/grading/math_verify.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "eval/beginning_of.h"
 #include "eval/grading/math_verify_program.h"
 #include "vase/error.h"
 
@@ -19,16 +19,6 @@ constexpr int kAttempts = 2;  // a busy machine may be late once
 
 std::string line_of(std::string_view given, std::string_view expected) {
   return json{{"given", given}, {"expected", expected}}.dump(-1, ' ', true, json::error_handler_t::replace);
-}
-
-// Of an answer, for messages: one line, cut between characters.
-std::string beginning_of(std::string_view text) {
-  size_t most = 60;  // bytes
-  if (text.size() <= most) most = text.size();
-  while (most < text.size() && (text[most] & 0xC0) == 0x80) --most;
-  std::string line(text.substr(0, most));
-  std::ranges::replace_if(line, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  return line + (most < text.size() ? "..." : "");
 }
 
 // Empty unless the object holds a text under the key.

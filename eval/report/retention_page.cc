@@ -12,11 +12,12 @@ namespace {
 constexpr const char* kNote =
     "Union: different positions kept by any head / candidates of one head. Coverage: evenness of the kept positions "
     "behind the prompt, entropy over 64 bins / ln 64. Overlap: mean over pairs of heads of shared / united kept "
-    "positions. Prompt: share of the prompt kept, by any head and by one head on average.";
+    "positions. Prompt: share of the prompt kept, by any head and by one head on average. Values "
+    "|cos|: mean absolute cosine between the kept values of a head.";
 constexpr const char* kHowToRead =
     "union near the share that one head may keep: heads keep the same tokens; far above it: together they remember "
     "more than one of them has room for. Coverage 1 is evenly spread over the text. Prompt is what one head keeps of "
-    "it.";
+    "it. Values |cos| near 1: what a head keeps lies along one line.";
 
 constexpr const char* kMapHowToRead =
     "a row is a moment of the text, the newest at the bottom, and a column a place in it. The darker, the "
@@ -34,19 +35,20 @@ constexpr Measure kMeasures[] = {
     {"union", {2, 0}, [](const Retention& r) { return std::optional(r.union_share); }},
     {"coverage", {3, 0}, [](const Retention& r) { return r.coverage_entropy; }},
     {"overlap", {4, 0}, [](const Retention& r) { return r.overlap; }},
-    {"prompt, per head", {5, 0}, [](const Retention& r) { return r.prompt_mean; }}};
+    {"prompt, per head", {5, 0}, [](const Retention& r) { return r.prompt_mean; }},
+    {"values |cos|", {6, 0}, [](const Retention& r) { return r.value_similarity; }}};
 
 std::string cell(const std::optional<double>& value) { return value ? number_text("%.3f", *value) : "-"; }
 
 Table empty_table(const std::string& title, std::vector<std::string> names) {
   const size_t count = names.size();
-  names.insert(names.end(), {"union", "coverage", "overlap", "prompt, union", "prompt, per head"});
+  names.insert(names.end(), {"union", "coverage", "overlap", "prompt, union", "prompt, per head", "values |cos|"});
   return {.title = title, .columns = std::move(names), .rows = {}, .note = "", .names = count};
 }
 
 void add_row(Table& table, std::vector<std::string> cells, const Retention& r) {
   cells.insert(cells.end(), {number_text("%.3f", r.union_share), cell(r.coverage_entropy), cell(r.overlap),
-                             cell(r.prompt_union), cell(r.prompt_mean)});
+                             cell(r.prompt_union), cell(r.prompt_mean), cell(r.value_similarity)});
   table.rows.push_back(std::move(cells));
 }
 

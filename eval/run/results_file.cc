@@ -12,6 +12,7 @@
 #include <iterator>
 #include <set>
 
+#include "eval/beginning_of.h"
 #include "eval/json_text.h"
 #include "vase/error.h"
 
@@ -24,9 +25,7 @@ namespace fs = std::filesystem;
 constexpr size_t kMostDifferences = 3;  // that a message names
 
 std::string short_text(const json& value) {
-  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  return text;
+  return beginning_of(value.is_string() ? value.get<std::string>() : value.dump());
 }
 
 // "sampling/temperature is 0.6 in this run and 0 in the folder DIR; ..."

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,9 @@ struct EvictionRecord {
   int buffer = 0;         // R, the newest tokens, which come last in `kept`
   int prompt_tokens = 0;  // P, positions below it belong to the prompt
   std::vector<int32_t> kept;  // positions, in logical order, the buffer included
+  // Mean |cos| between the kept values, of at most 512 evenly spaced ones, the buffer left out: 1 = all along one
+  // line. Empty for fewer than two.
+  std::optional<double> value_similarity = {};
 };
 
 // What came of teacher forcing.

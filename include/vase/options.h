@@ -71,7 +71,7 @@ struct EngineOptions {
                                  // 4 B x vocabulary
   AttentionPath path = AttentionPath::kFused;
   bool poison_free_rows = false; // fills every free row with NaN (tests: free rows must never be read)
-  bool log_evictions = false;    // keeps the kept positions of every eviction: 4 B x M x layers x KV heads each time
+  bool log_evictions = false;    // keeps an EvictionRecord of every eviction: 4 B x M x layers x KV heads each time
 };
 
 struct SamplingOptions {

@@ -268,8 +268,7 @@ typedef struct vase_memory_plan {
   int32_t read;                           /* tokens read per step by a policy that reads a part; 0 = all */
   uint64_t query_ring;                    /* bytes of newest queries per layer, KV head and sequence */
   uint64_t summaries;                     /* bytes that a policy that reads keeps about its blocks */
-  int32_t first_budget, last_budget;      /* M of the first and of the last layer; `budget` is the mean, and so is
-                                           * capacity */
+  int32_t first_budget, last_budget;      /* M of the first and the last layer; `budget` and capacity are means */
   int32_t recent;                         /* newest slots whose rows are not quantised yet; 0 without quantised types */
   int32_t recent_key_row, recent_value_row;  /* bytes of such a row */
   uint64_t unused;                        /* bytes at the ends of strips that no slot uses */
@@ -348,6 +347,7 @@ typedef struct vase_eviction {
   size_t kept_count;
   int64_t seen;            /* tokens seen: the newest has position seen - 1 */
   int32_t candidates, buffer, prompt_tokens; /* C, R, P */
+  double value_similarity; /* mean |cos| between kept values, the buffer left out; NaN for fewer than two */
 } vase_eviction;
 
 /* The log of evictions, if log_evictions is on. */

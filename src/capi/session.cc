@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "capi/handles.h"
 
 using namespace vase::capi;
@@ -58,7 +60,8 @@ vase_status vase_session_eviction(const vase_session* session, size_t index, vas
                          .seen = record.seen,
                          .candidates = record.candidates,
                          .buffer = record.buffer,
-                         .prompt_tokens = record.prompt_tokens},
+                         .prompt_tokens = record.prompt_tokens,
+                         .value_similarity = record.value_similarity.value_or(NAN)},
                         eviction, size);
   });
 }

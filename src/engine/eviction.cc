@@ -5,6 +5,7 @@
 #include <exception>
 #include <numeric>
 
+#include "base/cosine.h"
 #include "engine/close_gaps.h"
 #include "vase/error.h"
 
@@ -109,6 +110,15 @@ void check_log_weights(std::span<const float> weights, std::span<const uint32_t>
   }
 }
 
+// Of what the head still holds, the buffer left out.
+std::optional<double> value_similarity(const EvictionSetup& setup, const HeadOf& head) {
+  const size_t width = head.slots.shape().head_dim;
+  const std::span<const uint32_t> kept = head.slots.order().first(setup.keep(head.layer));
+  std::vector<float> values(kept.size() * width);
+  for (size_t i = 0; i < kept.size(); ++i) head.slots.read_value(kept[i], values.data() + i * width);
+  return mean_abs_cosine(values, static_cast<int>(width));
+}
+
 void record_eviction(const EvictionSetup& setup, const EvictionEvent& event, const HeadOf& head,
                      std::vector<EvictionRecord>& records) {
   EvictionRecord record{.layer = head.layer,
@@ -118,7 +128,8 @@ void record_eviction(const EvictionSetup& setup, const EvictionEvent& event, con
                         .candidates = event.candidates,
                         .buffer = setup.buffer,
                         .prompt_tokens = event.sequence->prompt_tokens,
-                        .kept = {}};
+                        .kept = {},
+                        .value_similarity = value_similarity(setup, head)};
   record.kept.reserve(head.slots.used());
   for (uint32_t slot : head.slots.order()) record.kept.push_back(head.slots.position(slot));
   records.push_back(std::move(record));

@@ -1,4 +1,4 @@
-// Half precision, row access, huge buffers, counter-based draws, FNV-1a.
+// Half precision, row access, huge buffers, counter-based draws, FNV-1a, cosines.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "base/cosine.h"
 #include "base/fnv.h"
 #include "base/half.h"
 #include "base/huge_buffer.h"
@@ -217,6 +218,20 @@ TEST(FnvHash, OfTextsAndBytesInPieces) {
   }
   EXPECT_EQ(text.value(), 0x85944171f73967e8u);
   EXPECT_EQ(bytes.value(), 0x85944171f73967e8u);
+}
+
+TEST(Cosine, ByHand) {
+  EXPECT_DOUBLE_EQ(*mean_abs_cosine(std::vector<float>{1, 0, -2, 0, 0, 3}, 2), 1.0 / 3);  // pairs 1, 0, 0
+  EXPECT_NEAR(*mean_abs_cosine(std::vector<float>{1, 1, 1, 0}, 2), std::sqrt(0.5), 1e-12);
+  EXPECT_DOUBLE_EQ(*mean_abs_cosine(std::vector<float>{0, 0, 1, 0}, 2), 0);  // a row without length
+  EXPECT_FALSE(mean_abs_cosine(std::vector<float>{1, 2}, 2));
+}
+
+// Of 1024 rows the even ones point along one axis, the odd ones along the other: every second row is compared.
+TEST(Cosine, AtMost512RowsAreCompared) {
+  std::vector<float> rows;
+  for (int i = 0; i < 1024; ++i) rows.insert(rows.end(), {i % 2 ? 0.0f : 1.0f, i % 2 ? 1.0f : 0.0f});
+  EXPECT_DOUBLE_EQ(*mean_abs_cosine(rows, 2), 1);
 }
 
 }  // namespace

@@ -167,6 +167,7 @@ static void test_session(const vase_model* model, vase_engine* engine) {
   CHECK(vase_session_eviction(h.session, 0, &eviction, sizeof eviction) == VASE_OK);
   CHECK(eviction.kept_count == 32 && eviction.kept[31] == 39 && eviction.kept[0] >= 0);
   CHECK(eviction.seen == 40 && eviction.candidates == 32 && eviction.buffer == 8 && eviction.prompt_tokens == 20);
+  CHECK(eviction.value_similarity > 0 && eviction.value_similarity < 1);
   CHECK_FAILS(vase_session_eviction(h.session, 1 << 20, &eviction, sizeof eviction), VASE_USAGE, "no eviction number");
   prompt[3] = -7;
   CHECK_FAILS(vase_engine_submit(engine, prompt, 20, NULL, &dropped), VASE_USAGE, "token -7");

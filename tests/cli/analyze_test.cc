@@ -108,6 +108,7 @@ TEST_F(Analyze, RetentionReadsALog) {
   const json report = json::parse(vase("analyze retention --json --log " + log).out);
   EXPECT_EQ(report["layers"].size(), 2u);
   EXPECT_FALSE(report["periods"].empty());
+  EXPECT_GT(report["mean"]["value_similarity"].get<double>(), 0);
   const Outcome refused = vase("analyze retention --log " + log + " --page " + log);
   EXPECT_EQ(refused.code, 2);
   EXPECT_NE(refused.err.find("--page"), std::string::npos) << refused.err;

@@ -45,20 +45,6 @@ TEST(Retention, CoverageIsOneWhenEveryBinIsKeptAlikeAndZeroInOneBin) {
   EXPECT_FALSE(measure_retention(all).overlap);                               // one head has no pairs
 }
 
-TEST(Retention, CosinesByHand) {
-  EXPECT_DOUBLE_EQ(*mean_abs_cosine(std::vector<float>{1, 0, -2, 0, 0, 3}, 2), 1.0 / 3);  // pairs 1, 0, 0
-  EXPECT_NEAR(*mean_abs_cosine(std::vector<float>{1, 1, 1, 0}, 2), std::sqrt(0.5), 1e-12);
-  EXPECT_DOUBLE_EQ(*mean_abs_cosine(std::vector<float>{0, 0, 1, 0}, 2), 0);  // a row without length
-  EXPECT_FALSE(mean_abs_cosine(std::vector<float>{1, 2}, 2));
-}
-
-// Of 1024 rows the even ones point along one axis, the odd ones along the other: every second row is compared.
-TEST(Retention, AtMost512RowsAreCompared) {
-  std::vector<float> rows;
-  for (int i = 0; i < 1024; ++i) rows.insert(rows.end(), {i % 2 ? 0.0f : 1.0f, i % 2 ? 1.0f : 0.0f});
-  EXPECT_DOUBLE_EQ(*mean_abs_cosine(rows, 2), 1);
-}
-
 // K = 2 candidates and a buffer of 2.
 EvictionRecord record(int64_t eviction, int layer, int head, std::vector<int32_t> candidates) {
   const int64_t seen = 6 + 2 * eviction;
@@ -88,6 +74,20 @@ TEST(Retention, RecordsAreGroupedAndTheBufferIsLeftOut) {
   const Retention mean = mean_retention(rows);
   EXPECT_DOUBLE_EQ(*mean.overlap, 2.0 / 3);
   EXPECT_DOUBLE_EQ(mean.union_share, 0.625);
+}
+
+// A head that holds one value has nothing to compare, and does not count.
+TEST(Retention, ValueSimilarityIsAMeanOverHeadsThenOverRows) {
+  std::vector<EvictionRecord> records = {record(0, 0, 0, {0, 1}), record(0, 0, 1, {0, 2}), record(1, 0, 0, {0, 3}),
+                                         record(1, 0, 1, {0, 3}), record(2, 0, 0, {0, 3}), record(2, 0, 1, {0, 3})};
+  records[0].value_similarity = 0.2;
+  records[1].value_similarity = 0.4;
+  records[2].value_similarity = 0.7;
+  const std::vector<RetentionRow> rows = retention_of(records);
+  EXPECT_DOUBLE_EQ(*rows[0].retention.value_similarity, 0.3);
+  EXPECT_DOUBLE_EQ(*rows[1].retention.value_similarity, 0.7);
+  EXPECT_FALSE(rows[2].retention.value_similarity);
+  EXPECT_DOUBLE_EQ(*mean_retention(rows).value_similarity, 0.5);
 }
 
 TEST(Retention, LayersAndPeriodsAreMeans) {
@@ -137,12 +137,24 @@ class EvictionLog : public testing::Test {
 };
 
 TEST_F(EvictionLog, ComesBackAsItWasWritten) {
-  const EvictionRecord written = record(3, 1, 2, {0, 5});
+  EvictionRecord written = record(3, 1, 2, {0, 5});
+  written.value_similarity = 0.125;
   std::ofstream(path_) << eviction_log_line(written);
   const std::vector<EvictionRecord> read = read_eviction_log(path_);
   ASSERT_EQ(read.size(), 1u);
   EXPECT_EQ(eviction_log_line(read[0]), eviction_log_line(written));
   EXPECT_EQ(read[0].kept, (std::vector<int32_t>{0, 5, 10, 11}));
+  EXPECT_EQ(read[0].value_similarity, 0.125);
+}
+
+// Logs of before had no similarity.
+TEST_F(EvictionLog, SimilarityMayBeMissing) {
+  std::string line = eviction_log_line(record(0, 0, 0, {0, 1}));
+  const std::string part = ",\"value_similarity\":null";
+  for (const std::string text : {line, line.erase(line.find(part), part.size())}) {
+    std::ofstream(path_) << text;
+    EXPECT_FALSE(read_eviction_log(path_)[0].value_similarity) << text;
+  }
 }
 
 TEST_F(EvictionLog, NamesTheLineAndWhatIsWrong) {
@@ -159,6 +171,10 @@ TEST_F(EvictionLog, NamesTheLineAndWhatIsWrong) {
   EXPECT_NE(refusal(with("\"seen\"", "\"sean\"")).find("line 2: key 'seen' not found"), std::string::npos);
   EXPECT_NE(refusal(with("\"layer\":0", "\"layer\":1e300")).find("layer is no whole number"), std::string::npos);
   EXPECT_NE(refusal(with("\"layer\":0", "\"layer\":-1")).find("layer is no whole number"), std::string::npos);
+  for (const char* number : {"1.5", "-0.1", "\"high\""}) {
+    EXPECT_NE(refusal(with("\"value_similarity\":null", std::string("\"value_similarity\":") + number))
+                  .find("line 2: value_similarity is no number from 0 to 1"), std::string::npos) << number;
+  }
   EXPECT_NE(refusal(with("[0,1,", "[0,0,")).find("position twice"), std::string::npos);
   EXPECT_NE(refusal(with("[0,1,", "[0,9,")).find("outside of what was seen"), std::string::npos);
   EXPECT_NE(refusal(with("[0,1,4,5]", "[4,1,0,5]")).find("does not end with the buffer"), std::string::npos);

@@ -68,6 +68,7 @@ TEST(QuantizerPage, DrawsErrorsAndBothCorrelations) {
 RetentionRow row(int64_t eviction, int layer, double union_share) {
   RetentionRow r{.eviction = eviction, .layer = layer, .seen = 20 + 10 * eviction};
   r.retention.union_share = union_share;
+  r.retention.value_similarity = 0.25;
   return r;
 }
 
@@ -78,10 +79,10 @@ TEST(RetentionPage, HasLayersAndTheCourse) {
   EXPECT_EQ(figures_of(page), 3u);
   const Table &layers = table_at(page, 0), &course = table_at(page, 1);
   ASSERT_EQ(layers.rows.size(), 3u);
-  EXPECT_EQ(layers.rows[0], (std::vector<std::string>{"0", "0.600", "-", "-", "-", "-"}));
+  EXPECT_EQ(layers.rows[0], (std::vector<std::string>{"0", "0.600", "-", "-", "-", "-", "0.250"}));
   EXPECT_EQ(layers.rows[2][1], "0.700");
   ASSERT_EQ(course.rows.size(), 2u);
-  EXPECT_EQ(course.rows[1], (std::vector<std::string>{"1", "30", "0.800", "-", "-", "-", "-"}));
+  EXPECT_EQ(course.rows[1], (std::vector<std::string>{"1", "30", "0.800", "-", "-", "-", "-", "0.250"}));
   const std::string html = html_page(page);
   for (const char* words :
        {"position in the text", "tokens seen, downwards", "the prompt ends", "all 60 heads"})
