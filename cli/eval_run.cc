@@ -174,7 +174,7 @@ int eval_run_command(const Arguments& arguments) {
   std::shared_ptr<const Model> model;
   std::optional<eval::Prompts> prompts;
   if (o.server.url.empty()) {
-    model = Model::load(o.model);
+    model = Model::load(o.model, o.generation.products);
     o.preset.check(model->shape());
     prompts.emplace(*model, o.plan, o.generation);
     eval::buy_budgets(o.plan, o.generation, model->shape(), prompts->longest());

@@ -86,6 +86,9 @@ void add_engine(CLI::App& app, RunFlags& f) {
   add_choice<AttentionPath>(app, "--path", engine.path,
                             {{"fused", AttentionPath::kFused}, {"reference", AttentionPath::kReference}},
                             "implementation of attention: fused or reference (fused)");
+  add_choice<Products>(app, "--products", f.o.generation.products,
+                       {{"own", Products::kOwn}, {"ggml", Products::kGgml}},
+                       "whose products of quantised matrices run: own, or those of llama.cpp, which are slower (own)");
 }
 
 // "2/4": the second of four, counted from 1 by people.
@@ -126,7 +129,8 @@ void add_server(CLI::App& app, RunFlags& f) {
 constexpr const char* kEngineFlags[] = {
     "--policy",  "--kv-budget", "--kv-buffer",  "--kv-period",    "--kv-layers", "--kv-stagger", "--kv-type",
     "--protect", "--prefill",   "--trigger",    "--positions",    "--ctx",       "--threads",    "--path",
-    "--raw",     "--seeds",     "--evict-seed", "--kv-budget-mb", "--preset",    "--stop-loops"};
+    "--raw",     "--seeds",     "--evict-seed", "--kv-budget-mb", "--preset",    "--stop-loops",
+    "--products"};
 
 void check_generator(const CLI::App& app, RunFlags& f) {
   eval::ChatServerOptions& server = f.o.server;

@@ -84,6 +84,7 @@ json config_json(const Generator& generator, const RunPlan& plan, const Generati
     config["cache"] = cache_json(options.cache);
     config["cache"]["context"] = options.cache.context;
     config["path"] = name_of(options.engine.path);
+    if (options.products == Products::kGgml) config["products"] = "ggml";
   }
   json file = {{"hash", hex_digits(hash_text(dumped(config)))},
                {"config", config},

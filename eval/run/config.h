@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "eval/run/plan.h"
+#include "vase/model.h"
 #include "vase/options.h"
 
 namespace vase::eval {
@@ -18,6 +19,7 @@ struct GenerationOptions {
   SessionOptions session;  // its seeds are the item's
   std::string system;      // system message; may be empty
   bool raw = false;        // the prompt goes to the model as it is, without chat template
+  Products products = Products::kOwn;
 };
 
 // Who generates.

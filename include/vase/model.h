@@ -29,10 +29,16 @@ struct ChatMessage {
   std::string content;  // UTF-8
 };
 
+// Whose products of quantised matrices run. Both round the other factor to 8 bits, in different ways.
+enum class Products : uint8_t {
+  kOwn,   // vase's, where it has them for the type of the weights
+  kGgml,  // those of ggml, as in llama.cpp: slower
+};
+
 class VASE_API Model {
  public:
   // Throws Error: kNotFound, kCorrupt or kUnsupported, naming what was found and what is needed.
-  static std::shared_ptr<const Model> load(const std::string& path);
+  static std::shared_ptr<const Model> load(const std::string& path, Products products = Products::kOwn);
   ~Model();
 
   const ModelShape& shape() const;

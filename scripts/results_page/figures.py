@@ -4,7 +4,7 @@ from page import Figure
 
 FIGURES = (
     Figure("authors", ("gsm8k-64-*",), "Right answers of each policy here and by the authors' code, 64 problems of GSM8K", tables.authors_table),
-    Figure("peer", ("gsm8k-100-greedy", "gsm8k-100-llama"), "", tables.peer_table),
+    Figure("peer", ("gsm8k-100-greedy", "gsm8k-100-ggml", "gsm8k-100-llama"), "", tables.peer_table),
     Figure("gsm8k", ("gsm8k-100",), "Right answers less those of the full cache, 100 problems of GSM8K", tables.accuracy_table),
     Figure("answers-m96", ("answers-m96-vase", "answers-m96-f16"), "", tables.accuracy_table),
     Figure("math500", ("math500-50",), "Right answers less those of the full cache, 50 problems of MATH-500", tables.accuracy_table),

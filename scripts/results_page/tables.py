@@ -1,4 +1,5 @@
 """Markdown tables of docs/results.md."""
+import itertools
 import statistics
 
 from cases import (
@@ -88,15 +89,27 @@ def number(correlation):
 
 
 def peer_table(runs):
-    """Ours and libllama on the same problems."""
-    peer = next((run for run in runs if run["kind"] == "peer"), None)
-    ours = next((run for run in runs if run["kind"] != "peer"), None)
-    if not (peer and ours):
-        return "One of the two runs is missing."
-    left, right = ours.right_by_problem(FULL, 0), peer.right_by_problem(PEER, 0)
+    """The same problems with everything kept, by this program and by libllama: every two of the runs beside each other."""
+    if len(runs) < 2:
+        return "One run alone has nothing to stand beside."
+    pairs = itertools.combinations(sorted(runs, key=lambda run: run["kind"] == "peer"), 2)
+    return table(PEER_TITLES, [peer_cells(first, second) for first, second in pairs])
+
+
+PEER_TITLES = ["first", "second", "problems", "right, first", "second", "both", "first alone", "second alone", "texts that are the same to the last token"]
+
+
+def peer_cells(first, second):
+    left, right = (run.right_by_problem(PEER if run["kind"] == "peer" else FULL, 0) for run in (first, second))
     both = sum(left[one] == 1 and right.get(one) == 1 for one in left)
-    cells = [[len(left), counted(left), counted(right), both, counted(left) - both, counted(right) - both, peer["same_texts"]]]
-    return table(["problems", "right here", "right by libllama", "by both", "here alone", "by libllama alone", "texts that are the same to the last token"], cells)
+    same = second["same_texts"] if second["kind"] == "peer" and second["reference"] == first.name else "-"
+    return [who(first), who(second), len(left), counted(left), counted(right), both, counted(left) - both, counted(right) - both, same]
+
+
+def who(run):
+    if run["kind"] == "peer":
+        return PEER
+    return "here, products of ggml" if run["config"].get("products") == "ggml" else "here"
 
 
 def counted(shares):

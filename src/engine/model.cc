@@ -21,17 +21,21 @@ std::vector<text::Message> messages_of(std::span<const ChatMessage> messages) {
   return list;
 }
 
+model::WeightLayout layout_for(Products products) {
+  return products == Products::kOwn ? model::WeightLayout::kOwn : model::WeightLayout::kGgml;
+}
+
 }  // namespace
 
 Model::Model() : impl_(std::make_unique<Impl>()) {}
 Model::~Model() = default;
 
-std::shared_ptr<const Model> Model::load(const std::string& path) {
+std::shared_ptr<const Model> Model::load(const std::string& path, Products products) {
   std::shared_ptr<Model> model(new Model);
   Impl& impl = *model->impl_;
   model::read_header(path);  // everything cheap is checked before gigabytes are read
   impl.tokenizer = text::Tokenizer::load(path);
-  impl.weights = model::Weights::load(path);
+  impl.weights = model::Weights::load(path, {layout_for(products)});
   impl.shape = shape_of(impl.weights->hparams());
   impl.shape.file_bytes = impl.weights->file_bytes();
   impl.shape.fingerprint = impl.weights->fingerprint();

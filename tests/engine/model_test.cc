@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/model_impl.h"
 #include "support/edit_gguf.h"
 #include "support/tiny_gguf.h"
 #include "vase/error.h"
@@ -42,6 +43,13 @@ TEST(Model, AsManyTokensAsRowsOfTheEmbedding) {
     }
   }
   std::filesystem::remove(path);
+}
+
+TEST(Model, ProductsAreOwnUnlessThoseOfGgmlAreAskedFor) {
+  const test::TinyModel file({.type = GGML_TYPE_Q4_0});
+  const auto packed = [](const Model& model) { return model.impl().weights->layers()[0].wq.packed != nullptr; };
+  EXPECT_TRUE(packed(*Model::load(file.path())));
+  EXPECT_FALSE(packed(*Model::load(file.path(), Products::kGgml)));
 }
 
 }  // namespace

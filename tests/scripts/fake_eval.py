@@ -35,12 +35,12 @@ def line(policy, budget, run, problem):
     }  # fmt: skip
 
 
-def write_folder(folder, cells, seeds, greedy):
+def write_folder(folder, cells, seeds, greedy, more={}):
     lines = [line(policy, budget, run, problem) for policy, budget in cells for run in range(seeds if budget else 1) for problem in (1, 0, 3, 2)]
     config = {
         "tasks": [{"name": "gsm8k"}], "cells": [{"policy": policy, "budget": budget} for policy, budget in cells], "build": "0.1.0 (test)",
         "model_name": "Tiny 1B", "sampling": {"temperature": 0 if greedy else 0.6},
-    }  # fmt: skip
+    } | more  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps({"hash": "0123456789abcdef", "config": config, "items": len(lines)}))
     if "FAKE_EVAL_CUT" in os.environ:
@@ -52,7 +52,8 @@ def eval_run(words):
     budgets = [int(one) for one in values(words, "--kv-budget")]
     cells = [(policy, budget) for policy in values(words, "--policy") for budget in ([0] if policy == "full" else budgets)]
     seeds = int((values(words, "--seeds") or ["1"])[0])
-    write_folder(pathlib.Path(values(words, "--out")[0]), cells, seeds, "--greedy" in words)
+    products = {"products": "ggml"} if "--products" in words else {}
+    write_folder(pathlib.Path(values(words, "--out")[0]), cells, seeds, "--greedy" in words, products)
 
 
 def peer(words):

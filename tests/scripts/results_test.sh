@@ -92,7 +92,7 @@ goes_on_after_a_failure() {
   expect_status 1
   expect_error 'not measured: gsm8k-100;'
   [[ ! -e $results/gsm8k-100.json && -e $results/gsm8k-100-greedy.json ]] || fail "recorded: $(ls "$results")"
-  run "$script" measure gsm8k-100 gsm8k-100-llama
+  run "$script" measure gsm8k-100 gsm8k-100-ggml gsm8k-100-llama
   expect_status 0
 }
 
@@ -132,7 +132,9 @@ fills_the_tables() {
   expect_row '| random | 0.0 [0.0, 49.0] | 25.0 ± 25.0 | yes |'
   expect_row 'over 3 rows: 1.00. Furthest apart: random, +25.0 points. Outside of the authors'"'"' interval: none.'
   expect_row 'order: full 75.0, attention 50.0, chance 25.0; parity has the same order.'
-  expect_row '| 4 | 3 | 3 | 3 | 0 | 0 | 3 |'
+  expect_row '| here | here, products of ggml | 4 | 3 | 3 | 3 | 0 | 0 | - |'
+  expect_row '| here | libllama | 4 | 3 | 3 | 3 | 0 | 0 | 3 |'
+  expect_row '| here, products of ggml | libllama | 4 | 3 | 3 | 3 | 0 | 0 | - |'
   expect_row '| snapkv | 96 | 50.0 ± 28.9 | -25.0 [-50.0, +0.0] | 1 | +25.0 [-24.0, +74.0] | 50.0 | 0.0 | 25.0 | 102 | 0.75 | 1.00 |'
   expect_row '| random | 400.0 ± 40.0 | 200.0 ± 20.0 |'
   expect_row 'Noise floor: 3.0; what lies below it is marked (*). 2 texts.'

@@ -25,6 +25,7 @@ gsm8k-64-parity 8 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --policy full 
 gsm8k-64-default 8 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --policy full --policy snapkv --policy random --kv-budget 128
 
 gsm8k-100-greedy 4 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --greedy --policy full
+gsm8k-100-ggml 4 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --greedy --policy full --products ggml
 gsm8k-100-llama 5 peer @tiny RUN/gsm8k-100-greedy
 gsm8k-100 9 run --model @tiny --task gsm8k=DATA/gsm8k.jsonl --greedy --policy full --policy snapkv --policy random --kv-budget 96 --kv-budget 128
 kl-coder-1.5b 6 kl --model @tiny --text RUN/gsm8k-100-greedy/results.jsonl PRESETS --kv-budget 64 --kv-budget 128

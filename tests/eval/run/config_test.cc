@@ -59,6 +59,7 @@ TEST(Config, WhatShapesResultsChangesTheHash) {
       [](Configured& s) { s.options.cache.layer_budgets = LayerBudgets::kPyramid; },
       [](Configured& s) { s.options.cache.stagger = false; },
       [](Configured& s) { s.options.cache.context = 100; },
+      [](Configured& s) { s.options.products = Products::kGgml; },
       [](Configured& s) { s.options.engine.path = AttentionPath::kReference; },
       [](Configured& s) { s.options.session.sampling.temperature = 0; },
       [](Configured& s) { s.options.session.sampling.top_k = 20; },
