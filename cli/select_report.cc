@@ -38,8 +38,6 @@ void measure(SelectResult& r, size_t sequence) {
   layer.candidates = static_cast<int>(candidates(r));
   layer.prompt_tokens = r.setup.prompt_tokens;
   layer.oldest_in_buffer = a.position(sequence, 0, candidates(r));
-  double sum = 0;
-  int measured = 0;
   for (size_t h = 0; h < a.kv_heads(); ++h) {
     const std::vector<int64_t> positions = kept_positions(r, sequence, h);
     layer.heads.emplace_back(positions.begin(), positions.end() - r.setup.buffer);
@@ -48,10 +46,9 @@ void measure(SelectResult& r, size_t sequence) {
       const auto row = a.values(sequence, h).subspan(r.head(sequence, h).kept[i] * size_t(a.head_dim()), a.head_dim());
       rows.insert(rows.end(), row.begin(), row.end());
     }
-    if (const auto cosine = mean_abs_cosine(rows, a.head_dim())) sum += *cosine, ++measured;
+    layer.value_similarity.push_back(mean_abs_cosine(rows, a.head_dim()));
   }
   r.retention.push_back(eval::measure_retention(layer));
-  if (measured) r.retention.back().value_similarity = sum / measured;
 }
 
 // [S][H] shape of the input's heads, then `last`.

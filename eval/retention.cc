@@ -74,15 +74,12 @@ void check_alike(const EvictionRecord& a, const EvictionRecord& b) {
 RetentionRow row_of(std::span<const EvictionRecord* const> heads) {
   const EvictionRecord& first = *heads[0];
   LayerKept layer{{}, first.candidates, first.prompt_tokens, first.seen - first.buffer};
-  std::vector<std::optional<double>> similarities;
   for (const EvictionRecord* head : heads) {
     check_alike(first, *head);
     layer.heads.emplace_back(head->kept.begin(), head->kept.end() - first.buffer);
-    similarities.push_back(head->value_similarity);
+    layer.value_similarity.push_back(head->value_similarity);
   }
-  RetentionRow row{first.eviction, first.layer, first.seen, measure_retention(layer)};
-  row.retention.value_similarity = mean_of(similarities);
-  return row;
+  return {first.eviction, first.layer, first.seen, measure_retention(layer)};
 }
 
 }  // namespace
@@ -102,6 +99,7 @@ Retention measure_retention(const LayerKept& layer) {
   r.union_share = double(all.size()) / layer.candidates;
   r.coverage_entropy = coverage(layer);
   r.overlap = overlap(heads);
+  r.value_similarity = mean_of(layer.value_similarity);
   if (layer.prompt_tokens > 0) {
     r.prompt_union = double(std::ranges::lower_bound(all, layer.prompt_tokens) - all.begin()) / layer.prompt_tokens;
     r.prompt_mean = double(prompt_kept) / double(heads.size()) / layer.prompt_tokens;

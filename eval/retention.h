@@ -17,6 +17,7 @@ struct LayerKept {
   int candidates = 0;                       // C of each head
   int prompt_tokens = 0;                    // P: positions below it belong to the prompt
   int64_t oldest_in_buffer = 0;             // seen - R: candidates have smaller positions
+  std::vector<std::optional<double>> value_similarity = {};  // of heads, as EvictionRecord's; those that are known
 };
 
 // Empty where there is nothing to measure.
@@ -31,11 +32,11 @@ struct Retention {
   std::optional<double> overlap;
   // Share of the P prompt tokens that any head keeps, and that one head keeps on average.
   std::optional<double> prompt_union, prompt_mean;
-  // Mean over heads of how alike the values are that a head keeps, as EvictionRecord::value_similarity.
+  // Mean over heads of how alike the values are that a head keeps.
   std::optional<double> value_similarity;
 };
 
-// All but value_similarity. Needs at least one head and C > 0.
+// Needs at least one head and C > 0.
 Retention measure_retention(const LayerKept& layer);
 
 struct RetentionRow {
