@@ -8,6 +8,7 @@ FIGURES = (
     Figure("gsm8k", ("gsm8k-100",), "Right answers less those of the full cache, 100 problems of GSM8K", tables.accuracy_table),
     Figure("answers-m96", ("answers-m96-vase", "answers-m96-f16"), "", tables.accuracy_table),
     Figure("math500", ("math500-50",), "Right answers less those of the full cache, 50 problems of MATH-500", tables.accuracy_table),
+    Figure("halves", ("halves-24",), "", tables.accuracy_table),
     Figure("kl-coder-1.5b", ("kl-coder-1.5b",), "KL divergence against budget, Qwen2.5-Coder-1.5B", tables.kl_table),
     Figure("kl-coder-0.5b", ("kl-coder-0.5b",), "KL divergence against budget, Qwen2.5-Coder-0.5B", tables.kl_table),
     Figure("kl-smollm2", ("kl-smollm2",), "KL divergence against budget, SmolLM2-135M", tables.kl_table),
