@@ -4,6 +4,7 @@
 
 #include "analysis_output.h"
 #include "commands.h"
+#include "eval/or_null.h"
 #include "eval/report/analysis.h"
 #include "flags.h"
 #include "interrupt.h"
@@ -18,6 +19,7 @@
 namespace vase::cli {
 namespace {
 
+using eval::or_null;
 using eval::RangeStudy;
 using eval::ValueQuantizer;
 using eval::ValueStudy;
@@ -142,7 +144,6 @@ json range_json(const Study& study, const StudyFlags& o) {
 }
 
 json quantizer_json(const Study& study) {
-  const auto number = [](const std::optional<double>& value) { return value ? json(*value) : json(nullptr); };
   json rows = json::array();
   for (int layer = 0; layer < study.values.layers(); ++layer) {
     for (size_t i = 0; i < study.values.quantizers().size(); ++i) {
@@ -154,9 +155,9 @@ json quantizer_json(const Study& study) {
                       {"iterations", q.iterations},
                       {"rows", s.rows},
                       {"squared_error", s.squared_error},
-                      {"pearson", number(s.pearson)},
-                      {"spearman", number(s.spearman)},
-                      {"pearson_squares", number(s.pearson_squares)}});
+                      {"pearson", or_null(s.pearson)},
+                      {"spearman", or_null(s.spearman)},
+                      {"pearson_squares", or_null(s.pearson_squares)}});
     }
   }
   json report = common_json(study);

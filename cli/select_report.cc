@@ -4,15 +4,15 @@
 
 #include "base/cosine.h"
 #include "commands.h"
+#include "eval/or_null.h"
 #include "output.h"
 #include "vase/error.h"
 
 namespace vase::cli {
 namespace {
 
+using eval::or_null;
 using nlohmann::json;
-
-json or_null(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
 
 std::string cell(const std::optional<double>& value) { return value ? formatted("%.3f", *value) : "-"; }
 

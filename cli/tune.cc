@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "commands.h"
+#include "eval/or_null.h"
 #include "interrupt.h"
 #include "json_output.h"
 #include "output.h"
@@ -53,7 +54,7 @@ json summary(const TuneOptions& o, const TuneRun& run, bool complete) {
       measured.back()["seeds"] = eval::seeds_of(tuned.policy, o.seeds);
     }
     policies.push_back({{"policy", tuned.name},
-                        {"budget", tuned.budget ? json(*tuned.budget) : json(nullptr)},
+                        {"budget", eval::or_null(tuned.budget)},
                         {"smallest", tuned.range.lowest},
                         {"largest", tuned.range.highest},
                         {"step", tuned.range.step},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eval/json_text.h"
+#include "eval/or_null.h"
 #include "vase/error.h"
 
 namespace vase::eval {
@@ -67,7 +68,6 @@ EvictionRecord parse_line(const std::string& text) {
 }  // namespace
 
 std::string eviction_log_line(const EvictionRecord& r) {
-  const json similarity = r.value_similarity ? json(*r.value_similarity) : json(nullptr);
   const json line = {{"layer", r.layer},
                      {"kv_head", r.kv_head},
                      {"eviction", r.eviction},
@@ -76,7 +76,7 @@ std::string eviction_log_line(const EvictionRecord& r) {
                      {"buffer", r.buffer},
                      {"prompt_tokens", r.prompt_tokens},
                      {"kept", r.kept},
-                     {"value_similarity", similarity}};
+                     {"value_similarity", or_null(r.value_similarity)}};
   return line.dump() + "\n";
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "eval/or_null.h"
 #include "eval/run/results_file.h"
 #include "vase/error.h"
 
@@ -71,7 +72,7 @@ std::string result_line(const Result& r, const Generation& g) {
                {"seed", r.item.seed},
                {"evict_seed", r.item.evict_seed},
                {"expected", r.expected},
-               {"extracted", r.extracted ? json(*r.extracted) : json(nullptr)},
+               {"extracted", or_null(r.extracted)},
                {"right", r.judged ? json(r.right) : json(nullptr)},
                {"finish", r.finish},
                {"label", r.label},

@@ -1,6 +1,7 @@
 #include <set>
 
 #include "eval/number_text.h"
+#include "eval/or_null.h"
 #include "eval/run/summary.h"
 
 namespace vase::eval {
@@ -42,8 +43,6 @@ std::string ratio_cell(const SummaryRow& row) {
 std::string known(bool is_known, const char* format, double value) {
   return is_known ? number_text(format, value) : "?";
 }
-
-json or_null(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
 
 constexpr SummaryColumn kKeys[] = {
     {"task", [](const SummaryRow& r) { return r.task; }},
