@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "eval/json_text.h"
+#include "eval/require_read.h"
 #include "eval/run/grade.h"
 #include "flags.h"
 #include "json_output.h"
@@ -72,6 +73,7 @@ std::vector<Pair> read_pairs(const GradeFlags& o) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     pairs.push_back(parse_pair(line, o.kind, o.pairs + ":" + std::to_string(number)));
   }
+  eval::require_read(in, o.pairs);
   if (pairs.empty()) throw Error(ErrorCode::kCorrupt, o.pairs + " holds no pairs");
   return pairs;
 }

@@ -1,6 +1,9 @@
 // `vase eval run`: accuracy of policies at budgets.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <exception>
+#include <set>
 
 #include "eval/run/cell_run.h"
 #include "eval/run/grade.h"
@@ -22,6 +25,7 @@ namespace {
 struct Tally {
   std::string cell;
   int64_t right = 0, texts = 0;
+  std::set<std::pair<std::string, std::string>> problems;  // task and id of those with a text
   int running = 0;
   int64_t tokens = 0;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
@@ -29,11 +33,12 @@ struct Tally {
   std::string text() const {
     std::string line = cell + ":";
     if (texts > 0) {
-      const eval::Interval interval = eval::wilson_interval(right, texts);
+      const double share = static_cast<double>(right) / static_cast<double>(texts);
+      // Several texts of one problem are no several problems.
+      const auto all = static_cast<int64_t>(problems.size());
+      const eval::Interval interval = eval::wilson_interval(std::llround(share * static_cast<double>(all)), all);
       line += formatted(" %lld of %lld right, %.1f %% [%.1f, %.1f],", static_cast<long long>(right),
-                        static_cast<long long>(texts),
-                        100.0 * static_cast<double>(right) / static_cast<double>(texts), 100 * interval.low,
-                        100 * interval.high);
+                        static_cast<long long>(texts), 100 * share, 100 * interval.low, 100 * interval.high);
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return line + formatted(" %d in progress, %.1f tokens/s", running,
@@ -88,17 +93,31 @@ class EvalRun {
   void count(const eval::Result& result) {
     ++tally_.texts;
     tally_.right += result.right;
+    tally_.problems.emplace(result.item.task, result.item.problem_id);
+  }
+
+  // Whatever becomes of the grader, the text is not lost.
+  void keep(const eval::Planned& planned, eval::Result result, const eval::Generation& generation) {
+    std::string why;
+    std::exception_ptr gone;
+    try {
+      why = eval::grade(result, generation, planned, grader_);
+    } catch (const Error& e) {
+      why = e.what();
+      gone = std::current_exception();
+    }
+    if (!why.empty()) unjudged_.push_back(planned.item.text() + ": " + why);
+    folder_.append(result, generation);
+    count(result);
+    ++done_;
+    if (gone) std::rethrow_exception(gone);
   }
 
   eval::RunCallbacks callbacks_for(Progress& progress) {
     return {
         .on_finished =
             [this](const eval::Planned& planned, eval::Result result, const eval::Generation& generation) {
-              const std::string why = eval::grade(result, generation, planned, grader_);
-              if (!why.empty()) unjudged_.push_back(planned.item.text() + ": " + why);
-              folder_.append(result, generation);
-              count(result);
-              ++done_;
+              keep(planned, std::move(result), generation);
             },
         .on_refused =
             [this](const eval::Planned& planned, const std::string& why) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <set>
 
+#include "eval/require_read.h"
 #include "flags.h"
 #include "given_once.h"
 #include "output.h"
@@ -224,6 +225,7 @@ std::vector<std::string> read_ids(const std::string& path) {
     if (line.ends_with('\r')) line.pop_back();
     if (!line.empty()) ids.push_back(line);
   }
+  eval::require_read(in, path);
   if (ids.empty()) fail("--ids " + path + " names no problems");
   return ids;
 }

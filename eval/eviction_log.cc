@@ -7,6 +7,7 @@
 
 #include "eval/json_text.h"
 #include "eval/or_null.h"
+#include "eval/require_read.h"
 #include "vase/error.h"
 
 namespace vase::eval {
@@ -103,6 +104,7 @@ std::vector<EvictionRecord> read_eviction_log(const std::string& path) {
     }
     if (const std::string wrong = wrong_with(records.back()); !wrong.empty()) fail(wrong);
   }
+  require_read(in, path);
   if (records.empty())
     throw Error(ErrorCode::kCorrupt, path + " holds no eviction; the text has fitted into the budget");
   return records;

@@ -8,10 +8,6 @@
 namespace vase::eval {
 namespace {
 
-bool constant(std::span<const double> values) {
-  return std::ranges::adjacent_find(values, std::not_equal_to{}) == values.end();
-}
-
 // Ranks from 0; equal values share the mean of theirs.
 std::vector<double> ranks_of(std::span<const double> values) {
   std::vector<size_t> order(values.size());
@@ -19,6 +15,7 @@ std::vector<double> ranks_of(std::span<const double> values) {
   std::ranges::sort(order, {}, [&](size_t i) { return values[i]; });
   std::vector<double> ranks(values.size());
   for (size_t first = 0, last = 0; first < order.size(); first = last) {
+    last = first + 1;
     while (last < order.size() && values[order[last]] == values[order[first]]) ++last;
     for (size_t i = first; i < last; ++i) ranks[order[i]] = static_cast<double>(first + last - 1) / 2;
   }
@@ -26,6 +23,10 @@ std::vector<double> ranks_of(std::span<const double> values) {
 }
 
 }  // namespace
+
+bool all_equal(std::span<const double> values) {
+  return std::ranges::adjacent_find(values, std::not_equal_to{}) == values.end();
+}
 
 double mean(std::span<const double> values) {
   if (values.empty()) return 0;
@@ -49,7 +50,7 @@ double quantile(std::vector<double> values, double q) {
 }
 
 std::optional<double> pearson(std::span<const double> a, std::span<const double> b) {
-  if (constant(a) || constant(b)) return std::nullopt;
+  if (all_equal(a) || all_equal(b)) return std::nullopt;
   const double centre_a = mean(a), centre_b = mean(b);
   double aa = 0, bb = 0, ab = 0;
   for (size_t i = 0; i < a.size(); ++i) {

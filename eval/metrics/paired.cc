@@ -35,15 +35,15 @@ double fair_coin_tail(int64_t most, int64_t trials) {
 
 double pass_at_1(std::span<const double> problems) { return mean(problems); }
 
-Interval bootstrap_interval(std::span<const double> paired_differences, int draws, uint64_t seed) {
+std::optional<Interval> bootstrap_interval(std::span<const double> paired_differences, int draws, uint64_t seed) {
   if (draws < 1) {
     throw Error(ErrorCode::kUsage, "a bootstrap of " + std::to_string(draws) + " draws; allowed: 1 or more");
   }
-  if (paired_differences.empty()) return {0, 0};
+  if (all_equal(paired_differences)) return std::nullopt;
   Random random(seed);
   std::vector<double> means(static_cast<size_t>(draws));
   for (double& value : means) value = resampled_mean(paired_differences, random);
-  return {quantile(means, 0.025), quantile(means, 0.975)};
+  return Interval{quantile(means, 0.025), quantile(means, 0.975)};
 }
 
 double sign_test(std::span<const double> paired_differences) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace vase::eval {
@@ -15,9 +16,10 @@ struct Interval {
 // Mean over problems; 0 for none.
 double pass_at_1(std::span<const double> problems);
 
-// 95 % interval of the mean difference: percentile bootstrap over problems. {0, 0} without problems. The same seed
-// gives the same interval. Throws Error(kUsage) unless draws >= 1.
-Interval bootstrap_interval(std::span<const double> paired_differences, int draws, uint64_t seed);
+// 95 % interval of the mean difference: percentile bootstrap over problems. Empty where all differences are equal, as
+// that of one problem is: drawn again they say nothing of other problems. The same seed gives the same interval. Throws
+// Error(kUsage) unless draws >= 1.
+std::optional<Interval> bootstrap_interval(std::span<const double> paired_differences, int draws, uint64_t seed);
 
 // Exact two-sided p-value that a problem is as likely to get better as to get worse; differences of zero are left out.
 // 1 when none is left.

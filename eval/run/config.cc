@@ -2,13 +2,13 @@
 
 #include "eval/run/cache_json.h"
 #include "eval/run/hash.h"
+#include "eval/run/results_file.h"
 
 namespace vase::eval {
 namespace {
 
 using nlohmann::json;
 
-constexpr int kFormat = 1;  // of the folder; grows when a reader of the old one would misread the new one
 constexpr const char* kServer = "openai";  // the protocol of all servers
 
 std::string dumped(const json& value) { return value.dump(-1, ' ', true, json::error_handler_t::replace); }
@@ -68,7 +68,7 @@ json plan_json(const RunPlan& plan) {
 json config_json(const Generator& generator, const RunPlan& plan, const GenerationOptions& options,
                  const std::string& grader, const std::vector<std::string>& command) {
   json config = plan_json(plan);
-  config.update({{"format", kFormat},
+  config.update({{"format", kResultsFormat},
                  {"build", generator.build},
                  {"model", generator.model},
                  {"model_name", generator.name},

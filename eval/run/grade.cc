@@ -53,13 +53,15 @@ std::string grade(Result& result, const Generation& generation, const Planned& p
   const AnswerKind kind = planned.task->kind;
   result.extracted = extract_answer(generation.text, kind, generation.thinking);
   result.label = label_name(label_of(generation.text, result.finish, generation.thinking));
+  result.judged = false;
   try {
     result.right = result.extracted && grader.right(*result.extracted, *planned.problem, kind);
-    return "";
-  } catch (const NoVerdict& e) {
-    result.judged = false;
+  } catch (const Error& e) {
+    if (e.code() != ErrorCode::kResource) throw;  // the next text would have the same
     return e.what();
   }
+  result.judged = true;
+  return "";
 }
 
 void check_answers(const RunPlan& plan, Grader& grader) {

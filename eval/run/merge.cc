@@ -7,6 +7,7 @@
 
 #include "eval/json_text.h"
 #include "eval/run/config.h"
+#include "eval/run/folder_results.h"
 #include "eval/run/record.h"
 #include "eval/run/results_file.h"
 #include "vase/error.h"
@@ -67,8 +68,10 @@ Merged merge_results(std::span<const std::string> folders,
     for (const json& command : commands_of(config)) {
       if (std::ranges::find(commands, command) == commands.end()) commands.push_back(command);
     }
+    FolderResults own(config);
     read_results(Lines::path(folders[f]), [&](const ResultsLine& line) {
       const Result result = read_result(line.json, line.where);
+      own.add(result, line.where);
       const Place place{f, line.where, line.offset, line.bytes};
       const auto [first, is_new] = places.emplace(result.item.key(), place);
       if (is_new) return;

@@ -14,6 +14,7 @@
 
 #include "eval/beginning_of.h"
 #include "eval/json_text.h"
+#include "eval/require_read.h"
 #include "vase/error.h"
 
 namespace vase::eval {
@@ -83,7 +84,7 @@ uint64_t read_results(const std::string& path, const std::function<void(const Re
   uint64_t offset = 0;
   size_t number = 0, bad = 0;
   for (std::string text; std::getline(in, text);) {
-    if (in.eof()) return offset;  // no end: torn
+    if (in.eof()) break;  // no end: torn
     ++number;
     if (bad > 0) break;
     const json line = parse_json(text);
@@ -95,6 +96,7 @@ uint64_t read_results(const std::string& path, const std::function<void(const Re
     on_line({line, path + ":" + std::to_string(number), offset, bytes});
     offset += bytes;
   }
+  require_read(in, path);
   if (bad > 0 && number > bad) {
     throw Error(ErrorCode::kCorrupt,
                 path + ":" + std::to_string(bad) + ": not valid JSON, and more lines follow: " + advice);
@@ -113,6 +115,8 @@ json read_config(const std::string& folder) {
   if (!is_config(config))
     throw Error(ErrorCode::kCorrupt,
                 path + ": not a configuration that `vase eval run` has written; give another folder");
+  if (config["config"].value("format", json(kResultsFormat)) > json(kResultsFormat))
+    throw Error(ErrorCode::kUnsupported, folder + " was written by a newer version; read it with that one");
   return config;
 }
 

@@ -10,6 +10,8 @@ namespace vase::eval {
 
 inline constexpr const char* kResultsName = "results.jsonl";
 inline constexpr const char* kConfigName = "config.json";
+// Of the folder, "format" in its configuration; grows when a reader of the old one would misread the new one.
+inline constexpr int kResultsFormat = 1;
 
 // One line: its JSON, where it stands ("DIR/results.jsonl:12", for messages), and its bytes in the file, the
 // end included.
@@ -24,11 +26,12 @@ inline constexpr const char* kMendResults =
 
 // Calls back for every whole line; returns the bytes that these take. What follows them is a torn last line:
 // one without an end, or one that is no JSON. Throws Error: kNotFound; kCorrupt with the line, for one that
-// is no JSON and not the last. advice: the end of that message.
+// is no JSON and not the last; kResource when reading fails on the way. advice: the end of the message about a line.
 uint64_t read_results(const std::string& path, const std::function<void(const ResultsLine&)>& on_line,
                       const char* advice = kMendResults);
 
-// The content of a folder's config.json. Throws Error: kNotFound when the folder has none; kCorrupt.
+// The content of a folder's config.json. Throws Error: kNotFound when the folder has none; kCorrupt;
+// kUnsupported when a newer version has written it.
 nlohmann::json read_config(const std::string& folder);
 
 // Throws Error(kUsage) when the two configurations have different hashes, naming where they differ. here,

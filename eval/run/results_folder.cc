@@ -73,7 +73,9 @@ void ResultsFolder::open_and_lock() {
 
 void ResultsFolder::load() {
   size_ = results_.read(file_);
-  const uint64_t there = fs::file_size(file_);
+  std::error_code error;
+  const uint64_t there = fs::file_size(file_, error);
+  if (error) throw Error(ErrorCode::kResource, "cannot read " + file_ + ": " + error.message());
   if (there == size_) return;
   torn_ = there - size_;
   if (ftruncate(descriptor_.get(), static_cast<off_t>(size_)) != 0) fail(file_, errno);

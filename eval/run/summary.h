@@ -32,7 +32,7 @@ ResultSet read_result_set(const std::string& folder);
 struct Paired {
   int problems = 0;       // that both have
   double difference = 0;  // share of right texts less that of the full cache
-  Interval interval;      // 95 %, bootstrap over problems
+  std::optional<Interval> interval;  // 95 %, bootstrap over problems
   double p = 1;           // sign test, two-sided
   double mean_ratio = 0;  // budget / mean length of the full cache's texts, prompt included; at most 1
   double item_ratio =

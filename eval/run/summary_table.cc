@@ -31,8 +31,9 @@ std::string deviation_cell(const SummaryRow& row) {
 std::string difference_cell(const SummaryRow& row) {
   if (!row.paired) return "";
   const Paired& p = *row.paired;
-  return number_text("%+.1f", 100 * p.difference) + " [" + number_text("%+.1f", 100 * p.interval.low) + ", " +
-         number_text("%+.1f", 100 * p.interval.high) + "]";
+  const auto points = [](double share) { return number_text("%+.1f", 100 * share); };
+  if (!p.interval) return points(p.difference) + " [?]";
+  return points(p.difference) + " [" + points(p.interval->low) + ", " + points(p.interval->high) + "]";
 }
 
 std::string ratio_cell(const SummaryRow& row) {
@@ -150,11 +151,14 @@ json summary_json(const SummaryRow& r) {
               {"kv_bytes", r.kv_bytes > 0 ? json(r.kv_bytes) : json(nullptr)},
               {"against_full", nullptr}};
   if (!r.paired) return row;
+  const std::optional<Interval>& interval = r.paired->interval;
+  const auto low = interval ? std::optional(interval->low) : std::nullopt;
+  const auto high = interval ? std::optional(interval->high) : std::nullopt;
   row["against_full"] = {
       {"problems", r.paired->problems},
       {"difference", r.paired->difference},
-      {"low", r.paired->interval.low},
-      {"high", r.paired->interval.high},
+      {"low", or_null(low)},
+      {"high", or_null(high)},
       {"sign_test_p", r.paired->p},
       {"budget_to_length", r.budget > 0 ? json(r.paired->item_ratio) : json(nullptr)},
       {"budget_to_mean_length", r.budget > 0 ? json(r.paired->mean_ratio) : json(nullptr)}};

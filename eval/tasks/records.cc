@@ -8,6 +8,7 @@
 #include <set>
 
 #include "eval/json_text.h"
+#include "eval/require_read.h"
 #include "eval/stripped.h"
 #include "eval/tasks/csv.h"
 #include "vase/error.h"
@@ -59,7 +60,7 @@ void read_lines(std::ifstream& in, const std::string& path, const Use& use) {
     if (line.find_first_not_of(kBlanks) == std::string::npos) continue;
     use_object(parse_json(line), path + ":" + std::to_string(line_number), records++, use);
   }
-  if (in.bad()) throw Error(ErrorCode::kResource, "reading " + path + " failed; is its disk still there?");
+  require_read(in, path);
 }
 
 // ":12", the line at which the text stops being JSON; empty where that cannot be told.

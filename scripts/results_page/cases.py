@@ -32,9 +32,17 @@ class Beside:
 
 def share_of(run, row):
     value, error = run.number(row, "pass_at_1"), run.number(row, "pass_at_1_error")
+    return Share(value, value - Z * error, value + Z * error, error, against_full(run, row))
+
+
+def against_full(run, row):
+    """(difference, low, high), from 0 to 1, low and high None where all problems differ by as much; None of the full cache itself."""
     against = run.of(row, "against_full")
-    difference = tuple(run.number(against, field) for field in ("difference", "low", "high")) if against else None
-    return Share(value, value - Z * error, value + Z * error, error, difference)
+    if not against:
+        return None
+    known = run.of(against, "low") is not None
+    ends = [run.number(against, end) for end in ("low", "high")] if known else [None, None]
+    return run.number(against, "difference"), *ends
 
 
 def find_share(runs, prefix, policy):
@@ -63,7 +71,8 @@ def evicting_rows(run):
 
 
 def against_random(run, row):
-    """(policy, budget) of the row and of `random` at the same budget, as shares by problem; None without a random row."""
+    """The shares by problem of the row and of `random` at the same budget, the second empty where there is no such row; None for the full
+    cache and for `random`."""
     policy, budget = run.of(row, "policy"), run.of(row, "budget")
     if policy in (FULL, RANDOM):
         return None

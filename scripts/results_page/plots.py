@@ -1,5 +1,5 @@
 """The pictures of docs/results.md and docs/answers-per-megabyte.md. Needs matplotlib."""
-from cases import beside_authors, budgets_of, evicting_rows, measured, noise_floor
+from cases import against_full, beside_authors, budgets_of, evicting_rows, measured, noise_floor
 from drawing import FAINT, INK, PALETTE, SETTINGS, finished, listed, log_axis, name_lines, noise_band, panels, pyplot, span
 from study_plots import curves
 
@@ -31,11 +31,11 @@ def differences(runs):
     label = lambda row: f"{run.of(row, 'policy')}, M = {run.of(row, 'budget')}"
     figure, ax, heights = listed(rows, label)
     for row, y in zip(rows, heights):
-        against = run.of(row, "against_full")
-        middle, low, high = (100 * run.number(against, field) for field in ("difference", "low", "high"))
+        middle, low, high = against_full(run, row)
         colour = BUDGET_COLOURS[budgets.index(run.of(row, "budget")) % len(BUDGET_COLOURS)]
-        ax.plot([low, high], [y, y], color=colour, linewidth=2.5, alpha=0.5)
-        ax.plot([middle], [y], "o", color=colour, markersize=6)
+        if low is not None:
+            ax.plot([100 * low, 100 * high], [y, y], color=colour, linewidth=2.5, alpha=0.5)
+        ax.plot([100 * middle], [y], "o", color=colour, markersize=6)
     ax.axvline(0, color=INK, linewidth=1.2)
     ax.set_xlabel("points against the full cache (line: as many right; bars: 95 % intervals)")
     ax.set_title(f"{run['model']}, {run.of(rows[0], 'problems')} problems of {run.of(rows[0], 'task')}, greedy")

@@ -18,12 +18,13 @@ def wilson(right, total):
 
 
 def paired(ours, theirs):
-    """(mean difference, low, high) over the problems that both have: 95 % by the standard error over problems; None without any."""
+    """(mean difference, low, high) over the problems that both have: 95 % by the standard error over problems, low and high None when
+    all are the same. None without any."""
     differences = [ours[problem] - theirs[problem] for problem in ours if problem in theirs]
     if not differences:
         return None
     mean, half = statistics.fmean(differences), Z * standard_error(differences)
-    return mean, mean - half, mean + half
+    return (mean, mean - half, mean + half) if half else (mean, None, None)
 
 
 def ranks(values):

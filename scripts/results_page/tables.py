@@ -6,6 +6,7 @@ from cases import (
     DEFAULT,
     FULL,
     PEER,
+    against_full,
     against_random,
     beside_authors,
     budgets_of,
@@ -27,8 +28,10 @@ def points(difference):
     """A difference in points with its interval."""
     if difference is None:
         return "-"
-    mean, low, high = (100 * one for one in difference)
-    return f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
+    mean, low, high = difference
+    if low is None:
+        return f"{100 * mean:+.1f} [?]"
+    return f"{100 * mean:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
 
 
 def with_error(share):
@@ -130,7 +133,7 @@ def accuracy_cells(run, row):
         run.of(row, "policy"),
         budget or "-",
         f"{percent(run.number(row, 'pass_at_1'))} ± {percent(run.number(row, 'pass_at_1_error'))}",
-        points(against and tuple(run.number(against, field) for field in ("difference", "low", "high"))),
+        points(against_full(run, row)),
         f"{run.number(against, 'sign_test_p'):.2g}" if against else "-",
         points(beside_random and paired(*beside_random)),
         percent(run.number(row, "strict")),

@@ -1,4 +1,6 @@
 // What `vase eval run` makes of tasks and texts: several files, thinking, texts that nobody can judge.
+#include <algorithm>
+
 #include "cli/eval_run_fixture.h"
 
 namespace vase {
@@ -81,6 +83,26 @@ TEST_F(CliEvalRun, ATextThatTheGraderCannotJudgeIsKeptAndCountsAsWrong) {
   const json row = json::parse(again.out)["rows"][0];
   EXPECT_EQ(row["unjudged"], 1);
   EXPECT_NEAR(row["pass_at_1"], 5.0 / 6, 1e-9);
+}
+
+// In place of math-verify a program that ends at p5 and cannot be started again.
+TEST_F(CliEvalRun, ATextIsKeptThoughTheGraderIsGone) {
+  std::ofstream(problems_, std::ios::app) << json({{"id", "p5"}, {"problem", "?"}, {"answer", "9"}});
+  std::ofstream(path("python")) << "#!/bin/sh\nif [ -e " + path("gone") + " ]; then exit 3; fi\n"
+                                   "echo '{\"version\": \"9.9\"}'\nwhile read -r line; do\n"
+                                   "  case $line in *9*7*) touch " + path("gone") + "; exit 3;;\n"
+                                   "  *) echo '{\"same\": true}';; esac\ndone\n";
+  fs::permissions(path("python"), fs::perms::owner_all);
+  const std::string arguments = right_run("out", "--grader math-verify --python " + path("python"));
+  const Outcome o = vase(arguments);
+  EXPECT_EQ(o.code, 1) << o.err;
+  EXPECT_NE(o.err.find("cannot load math-verify"), std::string::npos) << o.err;
+  const std::map<std::string, json> kept = lines("out");
+  ASSERT_FALSE(kept.empty());
+  const auto last = std::ranges::find(kept, "p5", [](const auto& entry) { return entry.second["id"]; });
+  ASSERT_NE(last, kept.end());
+  EXPECT_TRUE(last->second["right"].is_null());
+  EXPECT_EQ(last->second["text"], "\\boxed{7}");
 }
 
 // Texts of one token, so that none comes upon a # of its own.

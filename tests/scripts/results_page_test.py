@@ -33,6 +33,11 @@ class Numbers(unittest.TestCase):
         self.assertAlmostEqual(mean - low, high - mean)
         self.assertIsNone(paired({"a": 1}, {"b": 1}))
 
+    def test_problems_that_all_differ_by_as_much_say_nothing_of_others(self):
+        self.assertEqual(paired({"a": 1, "b": 1}, {"a": 0, "b": 0}), (1, None, None))
+        self.assertEqual(tables.points((-0.5, None, None)), "-50.0 [?]")
+        self.assertEqual(tables.points((-0.5, -0.75, -0.25)), "-50.0 [-75.0, -25.0]")
+
     def test_ranks_share_ties(self):
         self.assertEqual(ranks([10, 30, 20, 20]), [1, 4, 2.5, 2.5])
         self.assertAlmostEqual(rank_correlation([1, 2, 3], [1, 8, 27]), 1)

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
+#include "eval/run/results_file.h"
 #include "eval/run/results_folder.h"
 #include "run_helpers.h"
 #include "vase/error.h"
@@ -93,6 +95,19 @@ TEST_F(Merge, DifferentResultsOfOneItemAreRefused) {
   EXPECT_NE(message.find(folders_[1] + "/results.jsonl:1 and " + folders_[0] + "/results.jsonl:1"),
             std::string::npos)
       << message;
+}
+
+// As `vase eval show` does.
+TEST_F(Merge, WhatAFolderCannotHoldIsRefused) {
+  fill(0, {result("full", 0, "p1", true)});
+  fill(1, {result("full", 0, "p2", true)});
+  const std::string file = folders_[1] + "/results.jsonl", line = content_of(file);
+  std::ofstream(file) << line << line;
+  EXPECT_NE(refusal().find(file + ":2: p2 of t, full, run 0, sample 0 comes twice"), std::string::npos) << refusal();
+  json other = json::parse(line);
+  other["budget"] = 64;
+  std::ofstream(file) << other.dump() << "\n";
+  EXPECT_NE(refusal().find("is not what the configuration of its folder asks for"), std::string::npos) << refusal();
 }
 
 TEST_F(Merge, OtherConfigurationsAreRefused) {

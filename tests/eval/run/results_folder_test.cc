@@ -127,6 +127,31 @@ TEST_F(Folder, DamageInTheMiddleIsNamedWithItsLine) {
   EXPECT_THROW(read_result_set(path_), Error);  // a table would count it twice
 }
 
+// Its first byte cannot be read, which is not its end.
+TEST(ReadResults, AFailureIsNoEnd) {
+  try {
+    read_results("/proc/self/mem", [](const ResultsLine&) {});
+    ADD_FAILURE() << "not seen";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kResource);
+    EXPECT_NE(std::string(e.what()).find("reading /proc/self/mem failed"), std::string::npos) << e.what();
+  }
+}
+
+TEST_F(Folder, OfANewerVersionIsRefused) {
+  append("a");
+  const std::string name = path_ + "/" + kConfigName;
+  json newer = json::parse(content_of(name));
+  newer["config"]["format"] = kResultsFormat + 1;
+  std::ofstream(name) << newer;
+  try {
+    read_config(path_);
+    ADD_FAILURE() << "read";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kUnsupported);
+  }
+}
+
 TEST_F(Folder, NumbersThatNoRunWrites) {
   append("a");
   const json line = json::parse(content_of(file_));
