@@ -256,10 +256,22 @@ TEST(SummaryTable, HasACellForEveryColumn) {
     EXPECT_EQ(std::count(line.begin(), line.end(), '|'), std::count(head.begin(), head.end(), '|')) << line;
   }
   EXPECT_EQ(lines, 4u);
-  EXPECT_NE(table.find("| p | 50 | 2 | 4 | 25.0 ± 25.0 | 0.0 to 50.0 | 35.4 samples | 25.0 | -50.0 [-50.0, "
-                       "-50.0] | 0.5 | 0.50, 0.50 |"),
+  EXPECT_NE(table.find("| p | 50 | 2 | 4 | 25.0 ± 25.0 | 0.0 to 50.0 | 35.4 samples | 25.0 | -50.0 [?] | "
+                       "0.5 | 0.50, 0.50 |"),
             std::string::npos)
       << table;
+}
+
+// Resampled, differences of -1 and 0 have a mean of -1, -1/2 or 0, with 1/4 at either end.
+TEST(SummaryTable, AnIntervalNeedsProblemsThatDiffer) {
+  ResultSet set = set_of("d", {{"full", 0}, {"p", 50}},
+                         {result("full", 0, "a", true), result("full", 0, "b", true), result("p", 50, "a", false),
+                          result("p", 50, "b", true)});
+  EXPECT_NE(summary_table(rows_of(set)).find("| -50.0 [-100.0, +0.0] |"), std::string::npos);
+  EXPECT_EQ(summary_json(rows_of(set)[1])["against_full"]["low"], -1.0);
+  set.results[3].right = false;
+  EXPECT_NE(summary_table(rows_of(set)).find("| -100.0 [?] |"), std::string::npos);
+  EXPECT_TRUE(summary_json(rows_of(set)[1])["against_full"]["low"].is_null());
 }
 
 TEST(SummaryTable, OneProblemHasNoStandardError) {
