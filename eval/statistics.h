@@ -15,8 +15,8 @@ double standard_error(std::span<const double> values);
 // Quantile q in 0 .. 1, linear between neighbours (NumPy's default); 0 for an empty list.
 double quantile(std::vector<double> values, double q);
 inline double median(std::vector<double> values) { return quantile(std::move(values), 0.5); }
-// Correlation of a and b, which are equally long and finite, and of their ranks (equal values share the mean of their ranks).
-// Empty when either list is constant or shorter than two.
+// Correlation of a and b, which are equally long and finite, and of their ranks (equal values share the mean of their
+// ranks). Empty when either list is constant or shorter than two.
 std::optional<double> pearson(std::span<const double> a, std::span<const double> b);
 std::optional<double> spearman(std::span<const double> a, std::span<const double> b);
 

@@ -38,8 +38,8 @@ class Grader {
   std::optional<Sandbox> sandbox_;
 };
 
-// Sets extracted, right, judged and label. Returns why it could not be judged; empty when it was. Throws Error as Grader
-// when the grader itself is gone; the result is one that was not judged then.
+// Sets extracted, right, judged and label. Returns why it could not be judged; empty when it was. Throws Error as
+// Grader when the grader itself is gone; the result is one that was not judged then.
 std::string grade(Result& result, const Generation& generation, const Planned& planned, Grader& grader);
 
 // Throws Error(kCorrupt), naming file and line, when an expected answer is empty or one that the grader

@@ -60,13 +60,22 @@ TEST_F(CliEvalRun, FilesOfOneDataSetAreOneTask) {
   EXPECT_EQ(line_count("out"), 4u);
 }
 
-// In place of math-verify a program that ends at p5.
-TEST_F(CliEvalRun, ATextThatTheGraderCannotJudgeIsKeptAndCountsAsWrong) {
-  std::ofstream(problems_, std::ios::app) << json({{"id", "p5"}, {"problem", "?"}, {"answer", "9"}});
-  std::ofstream(path("python")) << "#!/bin/sh\necho '{\"version\": \"9.9\"}'\nwhile read -r line; do\n"
-                                   "  case $line in *9*7*) exit 3;; *) echo '{\"same\": true}';; esac\ndone\n";
-  fs::permissions(path("python"), fs::perms::owner_all);
-  const std::string arguments = right_run("out", "--grader math-verify --python " + path("python"));
+class CliEvalRunGrader : public CliEvalRun {
+ protected:
+  // A run with one problem more, p5. In place of math-verify a program that begins with the one command and ends at p5
+  // after the other.
+  std::string run_that_ends_grader(const std::string& first, const std::string& last) const {
+    std::ofstream(problems_, std::ios::app) << json({{"id", "p5"}, {"problem", "?"}, {"answer", "9"}});
+    std::ofstream(path("python")) << "#!/bin/sh\n" + first + "\necho '{\"version\": \"9.9\"}'\nwhile read -r line; do\n"
+                                     "  case $line in *9*7*) " + last + "; exit 3;;\n"
+                                     "  *) echo '{\"same\": true}';; esac\ndone\n";
+    fs::permissions(path("python"), fs::perms::owner_all);
+    return right_run("out", "--grader math-verify --python " + path("python"));
+  }
+};
+
+TEST_F(CliEvalRunGrader, ATextThatItCannotJudgeIsKeptAndCountsAsWrong) {
+  const std::string arguments = run_that_ends_grader(":", ":");
   const Outcome first = vase(arguments);
   EXPECT_EQ(first.code, 1) << first.err;
   EXPECT_NE(first.err.find("1 of 6 texts could not be judged and count as wrong"), std::string::npos) << first.err;
@@ -85,16 +94,9 @@ TEST_F(CliEvalRun, ATextThatTheGraderCannotJudgeIsKeptAndCountsAsWrong) {
   EXPECT_NEAR(row["pass_at_1"], 5.0 / 6, 1e-9);
 }
 
-// In place of math-verify a program that ends at p5 and cannot be started again.
-TEST_F(CliEvalRun, ATextIsKeptThoughTheGraderIsGone) {
-  std::ofstream(problems_, std::ios::app) << json({{"id", "p5"}, {"problem", "?"}, {"answer", "9"}});
-  std::ofstream(path("python")) << "#!/bin/sh\nif [ -e " + path("gone") + " ]; then exit 3; fi\n"
-                                   "echo '{\"version\": \"9.9\"}'\nwhile read -r line; do\n"
-                                   "  case $line in *9*7*) touch " + path("gone") + "; exit 3;;\n"
-                                   "  *) echo '{\"same\": true}';; esac\ndone\n";
-  fs::permissions(path("python"), fs::perms::owner_all);
-  const std::string arguments = right_run("out", "--grader math-verify --python " + path("python"));
-  const Outcome o = vase(arguments);
+TEST_F(CliEvalRunGrader, ATextIsKeptThoughItCannotBeStartedAgain) {
+  const std::string gone = path("gone");
+  const Outcome o = vase(run_that_ends_grader("if [ -e " + gone + " ]; then exit 3; fi", "touch " + gone));
   EXPECT_EQ(o.code, 1) << o.err;
   EXPECT_NE(o.err.find("cannot load math-verify"), std::string::npos) << o.err;
   const std::map<std::string, json> kept = lines("out");
