@@ -19,6 +19,10 @@ HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
 namespace HWY_NAMESPACE {
 
+// A segment of strips is one product: whole strips, so that it begins with one (strip_dots) and what is written behind its last
+// slot stays in the row of its logits, and no more slots than a sum takes.
+static_assert(kSegment % kStripSlots == 0 && kSegment <= kStripSum);
+
 // Ahead of use, in each of the two streams. 4 and 16 KiB are up to a tenth slower on a Xeon.
 inline constexpr size_t kPrefetchBytes = 8 * 1024;
 
