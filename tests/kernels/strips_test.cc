@@ -17,7 +17,7 @@
 namespace vase::kernels {
 namespace {
 
-constexpr double kRelativeError = 8e-6;
+constexpr double kNumberError = 4e-7;  // of the largest of its block
 const std::vector<int> kWidths = {32, 64, 96, 128, 256, 1024};
 
 std::vector<float> normals(size_t count, uint32_t seed, float size = 1) {
@@ -205,10 +205,9 @@ TEST(Strips, MovingARowChangesNoOther) {
   });
 }
 
-void expect_near(const std::vector<float>& actual, const std::vector<double>& expected,
-                 const std::vector<double>& magnitude) {
+void expect_near(const std::vector<float>& actual, const std::vector<double>& expected, const std::vector<double>& bound) {
   ASSERT_EQ(actual.size(), expected.size());
-  for (size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], kRelativeError * magnitude[i]) << i;
+  for (size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], bound[i]) << i;
 }
 
 struct Shape {
@@ -216,24 +215,53 @@ struct Shape {
   int width, slots, heads, first = 0;
 };
 
-// Errors of logits are measured against the sum of the magnitudes of their terms.
+// Rows as products see them.
+std::vector<float> multiplied(CodeBits bits, const std::vector<float>& row) {
+  return is_mixed(bits) ? mixed_by_matrix(row) : row;
+}
+
+// Largest, and sum, of the magnitudes of a block.
+double largest_of_block(const std::vector<float>& row, int block) {
+  double largest = 0;
+  for (int i = 0; i < kStripBlock; ++i) largest = std::max(largest, std::abs(double(row[block * kStripBlock + i])));
+  return largest;
+}
+double sum_of_block(const std::vector<float>& row, int block) {
+  double sum = 0;
+  for (int i = 0; i < kStripBlock; ++i) sum += std::abs(double(row[block * kStripBlock + i]));
+  return sum;
+}
+
+// The logit of a query and a key, as products see them, with every number of the query as large as the largest of its block.
+double largest_logit(const std::vector<float>& query, const std::vector<float>& key) {
+  double sum = 0;
+  for (size_t b = 0; b < query.size() / kStripBlock; ++b) sum += largest_of_block(query, b) * sum_of_block(key, b);
+  return sum;
+}
+
+double dot(const std::vector<float>& a, const std::vector<float>& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += double(a[i]) * b[i];
+  return sum;
+}
+
 void expect_dots(const Shape& shape) {
   Filled keys(StripKind::kKeys, shape.bits, shape.width, shape.first + shape.slots, 1);
   std::vector<float> queries = normals(size_t(shape.heads) * shape.width, 2, 3);
   for (int c = 0; c < shape.width; c += 7) queries[c] *= 50;  // channels that are far larger than others
   const ptrdiff_t stride = shape.slots + 40;
-  std::vector<double> expected, magnitude;
+  std::vector<std::vector<float>> rows, seen;
+  for (int s = 0; s < shape.slots; ++s) {
+    rows.push_back(read(keys.strips, shape.first + s));
+    seen.push_back(multiplied(shape.bits, rows.back()));
+  }
+  std::vector<double> expected, bound;
   for (int h = 0; h < shape.heads; ++h) {
+    const float* const first = &queries[h * shape.width];
+    const std::vector<float> query(first, first + shape.width), seen_query = multiplied(shape.bits, query);
     for (int s = 0; s < shape.slots; ++s) {
-      const std::vector<float> key = read(keys.strips, shape.first + s);
-      double sum = 0, size = 0;
-      for (int c = 0; c < shape.width; ++c) {
-        const double term = double(queries[h * shape.width + c]) * key[c];
-        sum += term;
-        size += std::abs(term);
-      }
-      expected.push_back(sum);
-      magnitude.push_back(size);
+      expected.push_back(dot(query, rows[s]));
+      bound.push_back(kNumberError * largest_logit(seen_query, seen[s]));
     }
   }
   for (const Path path : {Path::kReference, Path::kFused}) {
@@ -241,20 +269,24 @@ void expect_dots(const Shape& shape) {
     strip_dots(path, {keys.strips, shape.first, shape.slots, queries.data(), shape.heads, logits.data(), stride});
     for (int h = 0; h < shape.heads; ++h)
       used.insert(used.end(), &logits[h * stride], &logits[h * stride + shape.slots]);
-    expect_near(used, expected, magnitude);
+    expect_near(used, expected, bound);
   }
 }
 
-// Weights are rounded relative to the largest of a block, which a channel may have with a value of 0: errors are
-// measured against the mean over the channels.
-std::vector<double> mean_of_rows(const std::vector<double>& all, int width) {
-  std::vector<double> means;
-  for (size_t row = 0; row < all.size(); row += width) {
-    double sum = 0;
-    for (int c = 0; c < width; ++c) sum += all[row + c];
-    means.insert(means.end(), width, sum / width);
+// The weighted values of a block with every weight, times the size of its slot's numbers, as large as the largest; of each
+// channel. values: as products see them. A sum that is mixed back has a part of every channel's.
+std::vector<double> largest_values(CodeBits bits, const float* weights, const std::vector<std::vector<float>>& values,
+                                   int block) {
+  double largest = 0, of_block = 0;
+  std::vector<double> sums(kStripBlock);
+  for (size_t s = 0; s < values.size(); ++s) {
+    const double size = largest_of_block(values[s], block);
+    largest = std::max(largest, weights[s] * size);
+    for (int i = 0; i < kStripBlock; ++i) sums[i] += std::abs(values[s][block * kStripBlock + i]) / size;
   }
-  return means;
+  for (double& sum : sums) of_block += sum *= largest;
+  if (is_mixed(bits)) sums.assign(kStripBlock, of_block * kMixingScale);
+  return sums;
 }
 
 void expect_sums(const Shape& shape) {
@@ -262,21 +294,27 @@ void expect_sums(const Shape& shape) {
   const ptrdiff_t stride = shape.slots + 5;
   std::vector<float> weights = normals(shape.heads * stride, 4);
   for (float& w : weights) w = std::exp(4 * w);  // some slots have nearly all of the weight
-  std::vector<double> expected(size_t(shape.heads) * shape.width, 0.5), magnitude(expected.size(), 0.5);
+  std::vector<std::vector<float>> rows, seen;
+  for (int s = 0; s < shape.slots; ++s) {
+    rows.push_back(read(values.strips, shape.first + s));
+    seen.push_back(multiplied(shape.bits, rows.back()));
+  }
+  std::vector<double> expected(size_t(shape.heads) * shape.width, 0.5), bound;
   for (int h = 0; h < shape.heads; ++h) {
-    for (int s = 0; s < shape.slots; ++s) {
-      const std::vector<float> value = read(values.strips, shape.first + s);
-      for (int c = 0; c < shape.width; ++c) {
-        const double term = double(weights[h * stride + s]) * value[c];
-        expected[h * shape.width + c] += term;
-        magnitude[h * shape.width + c] += std::abs(term);
-      }
+    const float* const own = &weights[h * stride];
+    for (int b = 0; b < shape.width / kStripBlock; ++b) {
+      for (const double largest : largest_values(shape.bits, own, seen, b)) bound.push_back(largest);
+    }
+    for (int c = 0; c < shape.width; ++c) {
+      double& sum = expected[h * shape.width + c];
+      for (int s = 0; s < shape.slots; ++s) sum += double(own[s]) * rows[s][c];
     }
   }
+  for (size_t i = 0; i < bound.size(); ++i) bound[i] = kNumberError * (bound[i] + 0.5);  // with what the sum is added to
   for (const Path path : {Path::kReference, Path::kFused}) {
     std::vector<float> out(expected.size(), 0.5f);
     strip_sums(path, {values.strips, shape.first, shape.slots, weights.data(), stride, shape.heads, out.data()});
-    expect_near(out, expected, mean_of_rows(magnitude, shape.width));
+    expect_near(out, expected, bound);
   }
 }
 
@@ -308,6 +346,54 @@ TEST(Strips, ResultsDoNotDependOnTheOtherHeads) {
     strip_sums(Path::kFused, {values.strips, 0, 64, weights.data(), 64, 5, out.data()});
     strip_sums(Path::kFused, {values.strips, 0, 64, weights.data() + 2 * 64, 64, 1, out_alone.data()});
     EXPECT_TRUE(std::equal(out_alone.begin(), out_alone.end(), out.begin() + 2 * 128));
+  });
+}
+
+// Logits of 40 slots, and the sums of their values, of one head.
+struct Products {
+  std::vector<float> logits, sums;
+  bool operator==(const Products&) const = default;
+};
+
+Products products(const Strips& keys, const Strips& values, const std::vector<float>& query, const std::vector<float>& weights) {
+  Products both{std::vector<float>(48), std::vector<float>(values.width)};
+  strip_dots(Path::kFused, {keys, 0, 40, query.data(), 1, both.logits.data(), 48});
+  strip_sums(Path::kFused, {values, 0, 40, weights.data(), 40, 1, both.sums.data()});
+  both.logits.resize(40);
+  return both;
+}
+
+TEST(Strips, ResultsDoNotDependOnWhichSlotsLieSideBySide) {
+  const std::vector<float> query = normals(96, 3), weights = normals(40, 4);
+  const std::vector<float> key_rows = normals(40 * 96, 1), value_rows = normals(40 * 96, 2);  // those of Filled
+  std::vector<int> order(40);  // slot of the one that was at an index
+  for (int s = 0; s < 40; ++s) order[s] = (s * 7 + 3) % 40;
+  for (const CodeBits bits : {CodeBits::k8, CodeBits::k4}) {
+    const Filled keys(StripKind::kKeys, bits, 96, 40, 1), values(StripKind::kValues, bits, 96, 40, 2);
+    const Filled other_keys(StripKind::kKeys, bits, 96, 40, 5), other_values(StripKind::kValues, bits, 96, 40, 6);
+    std::vector<float> other_weights(40);
+    for (int s = 0; s < 40; ++s) {
+      store_in_strips(other_keys.strips, order[s], &key_rows[s * 96]);
+      store_in_strips(other_values.strips, order[s], &value_rows[s * 96]);
+      other_weights[order[s]] = weights[s];
+    }
+    on_every_variant([&] {
+      const Products expected = products(keys.strips, values.strips, query, weights);
+      const Products actual = products(other_keys.strips, other_values.strips, query, other_weights);
+      EXPECT_EQ(actual.sums, expected.sums);
+      for (int s = 0; s < 40; ++s) EXPECT_EQ(actual.logits[order[s]], expected.logits[s]) << s;
+    });
+  }
+}
+
+TEST(Strips, ResultsDoNotDependOnTheInstructionsForBytes) {
+  const Filled keys(StripKind::kKeys, CodeBits::k8, 96, 40, 1), values(StripKind::kValues, CodeBits::k8, 96, 40, 2);
+  const std::vector<float> query = normals(96, 3), weights = normals(40, 4);
+  on_every_target([&] {
+    const Products expected = products(keys.strips, values.strips, query, weights);
+    byte_dot_allowed = false;
+    EXPECT_EQ(products(keys.strips, values.strips, query, weights), expected);
+    byte_dot_allowed = true;
   });
 }
 
