@@ -2,6 +2,10 @@
 // of bytes, and VASE_HAS_BYTE_DOT, whether the processor has them. Neither where the target has none. Highway's own x86 target
 // with such instructions, AVX3_DL, asks for other extensions as well, and is left out by default. To be included anew for every
 // target, outside of any namespace.
+#if HWY_ARCH_ARM_A64 && HWY_OS_LINUX
+#include <sys/auxv.h>
+#endif
+
 #undef VASE_BYTE_DOT_TARGET
 #undef VASE_HAS_BYTE_DOT
 #if HWY_TARGET == HWY_AVX3

@@ -8,9 +8,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#if HWY_ARCH_ARM_A64 && HWY_OS_LINUX
-#include <sys/auxv.h>
-#endif
 
 #include "kernels/byte_dot.h"
 #include "kernels/simd_target.h"
@@ -34,34 +31,9 @@ void RoundActivations(const float* x, int columns, int inputs, int first, int la
 }  // namespace vase::kernels::fused::N_SCALAR
 #else
 
-HWY_BEFORE_NAMESPACE();
-namespace vase::kernels::fused {
-namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-namespace plain {
-#define VASE_BYTE_DOT 0
-#include "kernels/weight_product/products-inl.h"
-#undef VASE_BYTE_DOT
-}  // namespace plain
-}  // namespace HWY_NAMESPACE
-}  // namespace vase::kernels::fused
-HWY_AFTER_NAMESPACE();
-
-#include "kernels/byte_dot_target.h"
-
-#ifdef VASE_BYTE_DOT_TARGET
-HWY_PUSH_ATTRIBUTES(VASE_BYTE_DOT_TARGET)
-namespace vase::kernels::fused {
-namespace HWY_NAMESPACE {
-namespace byte_dot {
-#define VASE_BYTE_DOT 1
-#include "kernels/weight_product/products-inl.h"
-#undef VASE_BYTE_DOT
-}  // namespace byte_dot
-}  // namespace HWY_NAMESPACE
-}  // namespace vase::kernels::fused
-HWY_POP_ATTRIBUTES
-#endif
+#undef VASE_PRODUCTS
+#define VASE_PRODUCTS "kernels/weight_product/products-inl.h"
+#include "kernels/byte_dot_variants-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace vase::kernels::fused {
@@ -74,13 +46,8 @@ using plain::kLanes;
 void WeightProduct(const PackedShape& shape, const std::byte* packed, const std::byte* activations, int columns, int first,
                    int last, const float* bias, float* out) {
   note_simd_target(HWY_TARGET);
-#ifdef VASE_BYTE_DOT_TARGET
-  static const bool has_byte_dot = VASE_HAS_BYTE_DOT;
-  if (has_byte_dot && byte_dot_allowed) {
-    return byte_dot::product(shape, packed, activations, columns, first, last, bias, out);
-  }
-#endif
-  plain::product(shape, packed, activations, columns, first, last, bias, out);
+  const auto product = has_byte_dot() ? byte_dot::product : plain::product;
+  product(shape, packed, activations, columns, first, last, bias, out);
 }
 
 // Largest magnitude of a block; not finite when a number is not. Compared as integers, which order NaN above infinity.
