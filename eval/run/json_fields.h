@@ -24,7 +24,6 @@ class JsonFields {
   double number(const char* name, double low, double high);
   // Which of the names the text is.
   size_t choice(const char* name, const std::vector<std::string_view>& names);
-  bool has(const char* name) const { return object_.contains(name); }
   // After the last: throws for fields that nothing has asked for.
   void finish() const;
 

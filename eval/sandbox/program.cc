@@ -71,20 +71,6 @@ ProgramGrade grade_run(const ProgramRun& run, const CodeTest& test, bool functio
 
 }  // namespace
 
-std::string_view verdict_name(ProgramVerdict verdict) {
-  switch (verdict) {
-    case ProgramVerdict::kRight:
-      return "right";
-    case ProgramVerdict::kWrongOutput:
-      return "wrong output";
-    case ProgramVerdict::kFailed:
-      return "failed";
-    case ProgramVerdict::kTimeout:
-      return "timeout";
-  }
-  return "";
-}
-
 ProgramGrade grade_program(const Sandbox& sandbox, const std::string& program, const CodeTests& tests) {
   const std::vector<ProgramFile> files = files_for(program, tests);
   for (size_t i = 0; i < tests.tests.size(); ++i) {

@@ -11,7 +11,6 @@
 namespace vase::eval {
 
 enum class ProgramVerdict { kRight, kWrongOutput, kFailed, kTimeout };
-std::string_view verdict_name(ProgramVerdict verdict);  // "right", "wrong output", "failed", "timeout"
 
 struct ProgramGrade {
   ProgramVerdict verdict = ProgramVerdict::kRight;

@@ -47,8 +47,6 @@ class Sandbox {
   // something.
   ProgramRun run(const std::vector<ProgramFile>& files, std::string_view input) const;
 
-  const SandboxLimits& limits() const { return limits_; }
-
  private:
   void try_out() const;
 
