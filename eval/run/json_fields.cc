@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "eval/beginning_of.h"
 #include "vase/error.h"
 
 namespace vase::eval {
@@ -9,11 +10,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kShown = 60;  // characters of a value in a message
-
 std::string shown(const json& value) {
-  std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-  return text.size() <= kShown ? text : text.substr(0, kShown) + "...";
+  return beginning_of(value.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 }  // namespace
@@ -74,7 +72,7 @@ size_t JsonFields::choice(const char* name, const std::vector<std::string_view>&
 
 void JsonFields::finish() const {
   for (const auto& [name, value] : object_.items()) {
-    if (!asked_.contains(name)) fail("there is an unknown field '" + name.substr(0, kShown) + "'");
+    if (!asked_.contains(name)) fail("there is an unknown field '" + beginning_of(name) + "'");
   }
 }
 

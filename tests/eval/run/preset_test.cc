@@ -39,6 +39,12 @@ Preset example() {
                        .threads = 4}};
 }
 
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
 class Presets : public testing::Test {
  protected:
   const TemporaryFolder folder_;
@@ -161,6 +167,14 @@ TEST_F(Presets, FieldsAreAllThereAndNoMore) {
     }
     refuses_changed([&](json& j) { (part.empty() ? j : j[part])["colour"] = 1; }, {"unknown field 'colour'"});
   }
+}
+
+// Whole characters of what is long, so that the message is a text.
+TEST_F(Presets, MessagesShowTheBeginningOfWhatIsLong) {
+  const std::string umlauts = "x" + repeated("\u00e4", 50), shown = "x" + repeated("\u00e4", 29);
+  refuses_changed([&](json& j) { j[umlauts] = 1; }, {"unknown field '" + shown + "...'"});
+  refuses_changed([&](json& j) { j["model_name"] = json::array({umlauts}); },
+                  {"'model_name' is [\"x" + repeated("\u00e4", 28) + "...; allowed"});
 }
 
 TEST_F(Presets, ValuesOutOfRangeAreNamed) {
