@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "eval/metrics/paired.h"
+#include "eval/paired.h"
 #include "eval/run/record.h"
 
 namespace vase::eval {

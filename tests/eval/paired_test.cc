@@ -1,5 +1,5 @@
 // Statistics of results against values worked out by hand or by SciPy.
-#include "eval/metrics/paired.h"
+#include "eval/paired.h"
 
 #include <gtest/gtest.h>
 

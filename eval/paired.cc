@@ -1,4 +1,4 @@
-#include "eval/metrics/paired.h"
+#include "eval/paired.h"
 
 #include <algorithm>
 #include <cmath>
