@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/machine.h"
-#include "eval/run/cell_run.h"
 #include "eval/run/grade.h"
 #include "eval/run/hash.h"
 #include "eval/run/results_file.h"
 #include "eval/run/results_folder.h"
+#include "eval/run/timing.h"
 #include "greedy_llama.h"
 #include "vase/error.h"
 
@@ -86,10 +86,7 @@ void answer(GreedyLlama& llama, const Asked& asked, int max_tokens, eval::Grader
                       .finish = text.ended ? "eos" : "length",
                       .prompt_tokens = static_cast<int>(asked.prompt_ids.size()),
                       .generated_tokens = generated,
-                      .timing = {.process = eval::process_name(),
-                                 .start = start,
-                                 .seconds = seconds,
-                                 .tokens_per_s = seconds > 0 ? generated / seconds : 0}};
+                      .timing = eval::timing_of(start, seconds, generated)};
   const eval::Generation generation{asked.prompt, asked.prompt_ids, std::move(text.text),
                                     std::move(text.tokens)};
   eval::grade(result, generation, planned, grader);

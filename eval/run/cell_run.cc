@@ -1,10 +1,8 @@
 #include "eval/run/cell_run.h"
 
 #include <algorithm>
-#include <random>
 
 #include "eval/number_text.h"
-#include "eval/run/hash.h"
 #include "eval/run/prompt.h"
 #include "vase/error.h"
 
@@ -152,7 +150,6 @@ void CellRun::finish_ended(const RunCallbacks& callbacks) {
 
 Result CellRun::result_of(const Active& active) const {
   const Session& session = *active.session;
-  const double seconds = seconds_since(active.begun);
   return {.item = active.planned->item,
           .expected = active.planned->problem->answer,
           .extracted = {},
@@ -161,10 +158,7 @@ Result CellRun::result_of(const Active& active) const {
           .generated_tokens = session.generated_tokens(),
           .evicted = session.counters().evicted,
           .kv_bytes = kv_bytes(session),
-          .timing = {.process = process_name(),
-                     .start = active.start,
-                     .seconds = seconds,
-                     .tokens_per_s = seconds > 0 ? session.generated_tokens() / seconds : 0}};
+          .timing = timing_of(active.start, seconds_since(active.begun), session.generated_tokens())};
 }
 
 // A sequence that evicts has at most M + period slots, or the whole prompt if that was stored first. With
@@ -184,18 +178,6 @@ int64_t CellRun::tokens() const {
   int64_t sum = finished_tokens_;
   for (const Active& active : active_) sum += active.session->generated_tokens();
   return sum;
-}
-
-const std::string& process_name() {
-  static const std::string name = [] {
-    std::random_device device;
-    return hex_digits(uint64_t(device()) << 32 | device());
-  }();
-  return name;
-}
-
-double unix_time() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace vase::eval

@@ -92,9 +92,4 @@ class CellRun {
   int64_t finished_tokens_ = 0;
 };
 
-// Names this process in records: different for every one.
-const std::string& process_name();
-// Seconds since 1970.
-double unix_time();
-
 }  // namespace vase::eval

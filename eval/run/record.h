@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "eval/failure_label.h"
+#include "eval/run/timing.h"
 
 namespace vase::eval {
 
@@ -25,14 +26,6 @@ struct Item {
   Key key() const { return {task, problem_id, policy, budget, run, sample}; }
   // "gsm8k-6 of gsm8k, vase-attnv at 128, run 0, sample 2"
   std::string text() const;
-};
-
-// When and how fast: differs from one time to the next, unlike everything else.
-struct Timing {
-  std::string process;      // names the process that generated it
-  double start = 0;         // seconds since 1970
-  double seconds = 0;       // from when it was begun to its last token, others running beside it
-  double tokens_per_s = 0;  // generated tokens per second of these
 };
 
 // What tables are made from.

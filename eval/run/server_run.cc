@@ -33,10 +33,7 @@ Done done(const Planned& planned, const ChatReply& reply, double start, double s
            .finish = reply.finish,
            .prompt_tokens = reply.prompt_tokens,
            .generated_tokens = reply.generated_tokens,
-           .timing = {.process = process_name(),
-                      .start = start,
-                      .seconds = seconds,
-                      .tokens_per_s = seconds > 0 ? reply.generated_tokens / seconds : 0}},
+           .timing = timing_of(start, seconds, reply.generated_tokens)},
           {.prompt = planned.prompt(), .text = reply.text}};
 }
 
