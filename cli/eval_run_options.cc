@@ -126,12 +126,13 @@ void add_server(CLI::App& app, RunFlags& f) {
   app.get_option("--server")->excludes("--model");
 }
 
-// Flags that are about an engine of this program.
-constexpr const char* kEngineFlags[] = {
-    "--policy",  "--kv-budget", "--kv-buffer",  "--kv-period",    "--kv-layers", "--kv-stagger", "--kv-type",
-    "--protect", "--prefill",   "--trigger",    "--positions",    "--ctx",       "--threads",    "--path",
-    "--raw",     "--seeds",     "--evict-seed", "--kv-budget-mb", "--preset",    "--stop-loops",
-    "--products"};
+// Flags that are about an engine of this program, beside those of its cache.
+constexpr const char* kEngineFlags[] = {"--ctx",        "--threads", "--path",       "--raw",     "--seeds",
+                                        "--evict-seed", "--preset",  "--stop-loops", "--products"};
+
+void refuse_with_server(const CLI::App& app, const char* flag) {
+  if (app.count(flag) > 0) fail(std::string(flag) + " does nothing with --server; leave it out");
+}
 
 void check_generator(const CLI::App& app, RunFlags& f) {
   eval::ChatServerOptions& server = f.o.server;
@@ -143,9 +144,8 @@ void check_generator(const CLI::App& app, RunFlags& f) {
     return;
   }
   if (server.model.empty()) fail("--server needs --server-model NAME, the name of the model there");
-  for (const char* flag : kEngineFlags) {
-    if (app.count(flag) > 0) fail(std::string(flag) + " does nothing with --server; leave it out");
-  }
+  for (const CacheFlag& flag : kCacheFlags) refuse_with_server(app, flag.name);
+  for (const char* flag : kEngineFlags) refuse_with_server(app, flag);
   if (f.key_variable.empty()) return;
   const char* key = std::getenv(f.key_variable.c_str());
   if (!key || !*key)

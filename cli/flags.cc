@@ -318,19 +318,19 @@ Policy CacheFlags::parse_evicting(const std::string& name) const {
   return parsed;
 }
 
+bool is_given(const CLI::App& app, const char* flag) {
+  const CLI::Option* option = app.get_option_no_throw(flag);
+  return option && option->count() > 0;
+}
+
 void CacheFlags::refuse_idle(const CLI::App& app, bool reads) const {
-  for (const char* flag : {"--kv-budget", "--kv-buffer", "--kv-period", "--kv-layers", "--kv-stagger", "--protect",
-                           "--prefill", "--trigger", "--positions"}) {
-    const CLI::Option* option = app.get_option_no_throw(flag);
-    if (option && option->count() > 0) {
-      const std::string_view name = flag;
-      if (reads && name == "--kv-budget") continue;
-      const std::string what = (reads ? "a policy that reads never evicts, so " : "--policy full never evicts, so ") +
-                               std::string(name) + " does nothing; ";
-      const bool sizes =
-          !reads && name != "--kv-stagger" && name != "--prefill" && name != "--trigger" && name != "--positions";
-      fail(what + (sizes ? "use --ctx or --kv-budget-mb" : "leave it out"));
-    }
+  for (const CacheFlag& flag : kCacheFlags) {
+    if (flag.without_evictions == WithoutEvictions::kWorks || !is_given(app, flag.name)) continue;
+    const std::string name = flag.name;
+    if (reads && name == "--kv-budget") continue;
+    const bool sizes = !reads && flag.without_evictions == WithoutEvictions::kNoSize;
+    fail((reads ? "a policy that reads never evicts, so " : "--policy full never evicts, so ") + name +
+         " does nothing; " + (sizes ? "use --ctx or --kv-budget-mb" : "leave it out"));
   }
 }
 

@@ -81,7 +81,30 @@ void add_choice(CLI::App& app, const std::string& flag, T& value,
       help);
 }
 
-// The flags that decide what a cache holds and costs.
+// What a flag of a cache does where nothing is evicted.
+enum class WithoutEvictions : uint8_t {
+  kWorks,
+  kNoSize,  // nothing: --ctx or --kv-budget-mb say how much is held
+  kNothing,
+};
+
+// Every flag that shapes a cache, which is what a preset sets in their place.
+struct CacheFlag {
+  const char* name;
+  WithoutEvictions without_evictions;
+};
+inline constexpr CacheFlag kCacheFlags[] = {
+    {"--policy", WithoutEvictions::kWorks},       {"--kv-budget", WithoutEvictions::kNoSize},
+    {"--kv-budget-mb", WithoutEvictions::kWorks}, {"--kv-buffer", WithoutEvictions::kNoSize},
+    {"--kv-period", WithoutEvictions::kNoSize},   {"--kv-layers", WithoutEvictions::kNoSize},
+    {"--kv-stagger", WithoutEvictions::kNothing}, {"--kv-type", WithoutEvictions::kWorks},
+    {"--protect", WithoutEvictions::kNoSize},     {"--prefill", WithoutEvictions::kNothing},
+    {"--trigger", WithoutEvictions::kNothing},    {"--positions", WithoutEvictions::kNothing}};
+
+// Whether a flag is on the command line; false for one that the command does not have.
+bool is_given(const CLI::App& app, const char* flag);
+
+// The flags that decide what a cache holds and costs; each stands in kCacheFlags, but for --ctx.
 struct CacheFlags {
   CacheOptions options;
   std::string policy = "vase";

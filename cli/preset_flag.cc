@@ -3,14 +3,6 @@
 #include "vase/error.h"
 
 namespace vase::cli {
-namespace {
-
-constexpr const char* kShaping[] = {"--policy",    "--kv-budget", "--kv-budget-mb", "--kv-buffer",
-                                    "--kv-period", "--kv-layers", "--kv-stagger",   "--kv-type",
-                                    "--protect",   "--prefill",   "--trigger",      "--positions"};
-
-}  // namespace
-
 void PresetFlag::add(CLI::App& app) {
   add_path(app, "--preset", path_,
            "in place of the flags that shape the cache: a file of `vase tune --preset-out`, for this model");
@@ -18,11 +10,10 @@ void PresetFlag::add(CLI::App& app) {
 
 void PresetFlag::read(const CLI::App& app, CacheFlags& cache) {
   if (path_.empty()) return;
-  for (const char* flag : kShaping) {
-    const CLI::Option* option = app.get_option_no_throw(flag);
-    if (!option || option->count() == 0) continue;
+  for (const CacheFlag& flag : kCacheFlags) {
+    if (!is_given(app, flag.name)) continue;
     throw Error(ErrorCode::kUsage,
-                std::string(flag) + " is set by --preset " + path_ + "; leave one of the two out");
+                std::string(flag.name) + " is set by --preset " + path_ + "; leave one of the two out");
   }
   preset_ = eval::read_preset(path_);
   const int context = cache.options.context;

@@ -210,12 +210,33 @@ TEST_F(CliPreset, BenchTakesAPreset) {
   expect_usage_error(vase("bench --shape qwen3-0.6b --preset " + preset_), {"--preset", "--model"});
 }
 
+// Each that shapes a cache, with a value.
+const std::vector<std::string> kCacheFlags = {"--policy random", "--kv-budget 64",    "--kv-budget-mb 1",
+                                              "--kv-buffer 8",   "--kv-period 8",     "--kv-layers uniform",
+                                              "--kv-stagger on", "--kv-type f16",     "--protect prompt",
+                                              "--prefill evict", "--trigger general", "--positions text"};
+
+// The flags of `vase eval run` from --policy to --preset, where those of the cache are added: a new one is to be in the list,
+// so that it is not forgotten where they are refused.
+TEST_F(CliPreset, TheListOfFlagsIsWhole) {
+  const std::string help = vase("eval run --help").out;
+  std::vector<std::string> listed;
+  for (const std::string& flag : kCacheFlags) listed.push_back(flag.substr(0, flag.find(' ')));
+  std::vector<std::string> shown;
+  for (size_t at = help.find("\n  --policy "); at < help.find("\n  --preset "); at = help.find("\n  --", at + 1))
+    shown.push_back(help.substr(at + 3, help.find(' ', at + 3) - at - 3));
+  EXPECT_EQ(shown, listed);
+}
+
+TEST_F(CliPreset, FlagsOfTheCacheAreRefusedBesideAServer) {
+  const std::string server = "eval run --server http://127.0.0.1:1 --server-model m --task chain --out " + folder_ + "/x ";
+  for (const std::string& flag : kCacheFlags)
+    expect_usage_error(vase(server + flag), {flag.substr(0, flag.find(' ')) + " does nothing with --server"});
+}
+
 TEST_F(CliPreset, FlagsThatThePresetSetsAreRefusedBesideIt) {
   make_preset();
-  for (const std::string flag :
-       {"--policy random", "--kv-budget 64", "--kv-budget-mb 1", "--kv-buffer 8", "--kv-period 8",
-        "--kv-layers uniform", "--kv-stagger on", "--kv-type f16", "--protect prompt", "--prefill evict",
-        "--trigger general", "--positions text"}) {
+  for (const std::string& flag : kCacheFlags) {
     const std::string name = flag.substr(0, flag.find(' ')), both = " --preset " + preset_ + " " + flag;
     expect_usage_error(vase(with_model("run") + both + " hi"), {name + " is set by", preset_});
     expect_usage_error(vase(with_model("eval kl") + " --text " + text("a") + both),
