@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "eval/json_text.h"
+#include "eval/no_verdict.h"
 #include "eval/require_read.h"
 #include "eval/run/grade.h"
 #include "flags.h"

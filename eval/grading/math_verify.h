@@ -7,15 +7,9 @@
 #include <string_view>
 
 #include "eval/grading/child_process.h"
-#include "vase/error.h"
+#include "eval/no_verdict.h"
 
 namespace vase::eval {
-
-// A grader cannot say whether an answer is right, and another one may be judged well.
-class NoVerdict : public Error {
- public:
-  using Error::Error;
-};
 
 struct MathVerifyOptions {
   std::string python = "python3";  // an interpreter that has the package; looked for in PATH
@@ -34,7 +28,7 @@ class MathVerify {
 
   // Whether the package takes the two answers for the same; both as extract_answer() gives them. Where that takes too
   // long or ends the interpreter, it is started anew and asked once more. Throws NoVerdict when that fails as well, and
-  // Error as the constructor.
+  // Error as the constructor when it cannot be started anew.
   bool same(std::string_view given, std::string_view expected);
 
  private:

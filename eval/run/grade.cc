@@ -1,6 +1,7 @@
 #include "eval/run/grade.h"
 
 #include "eval/failure_label.h"
+#include "eval/no_verdict.h"
 #include "eval/sandbox/program.h"
 #include "vase/error.h"
 
@@ -56,8 +57,7 @@ std::string grade(Result& result, const Generation& generation, const Planned& p
   result.judged = false;
   try {
     result.right = result.extracted && grader.right(*result.extracted, *planned.problem, kind);
-  } catch (const Error& e) {
-    if (e.code() != ErrorCode::kResource) throw;  // the next text would have the same
+  } catch (const NoVerdict& e) {
     return e.what();
   }
   result.judged = true;

@@ -19,7 +19,8 @@ struct GraderOptions {
   bool run_code = false;  // programs are run in a sandbox; without it none may be graded
 };
 
-// Grades answers of every kind. Not for more than one thread at a time. reads() and right() throw as MathVerify::same().
+// Grades answers of every kind. Not for more than one thread at a time. reads() and right() throw as MathVerify::same(),
+// right() also as Sandbox::run().
 class Grader {
  public:
   // Throws Error as MathVerify and Sandbox do.
@@ -38,8 +39,8 @@ class Grader {
   std::optional<Sandbox> sandbox_;
 };
 
-// Sets extracted, right, judged and label. Returns why it could not be judged; empty when it was. Throws Error as
-// Grader when the grader itself is gone; the result is one that was not judged then.
+// Sets extracted, right, judged and label. Returns why it could not be judged; empty when it was. Throws what Grader
+// throws but for NoVerdict: the grader itself is gone, and the result is one that was not judged.
 std::string grade(Result& result, const Generation& generation, const Planned& planned, Grader& grader);
 
 // Throws Error(kCorrupt), naming file and line, when an expected answer is empty or one that the grader

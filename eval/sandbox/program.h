@@ -20,7 +20,7 @@ struct ProgramGrade {
 
 // Runs the tests in order until one does not pass. As in LiveCodeBench the usual modules are imported before a program,
 // and a result may be a tuple where a list is expected. A program that ends with another status than 0 has failed.
-// Throws Error(kResource) when the machine is short of something.
+// Throws as Sandbox::run().
 ProgramGrade grade_program(const Sandbox& sandbox, const std::string& program, const CodeTests& tests);
 
 // Line by line, without the white space around the text and each line. Lines of numbers are equal when their numbers

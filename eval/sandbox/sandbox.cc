@@ -16,6 +16,7 @@
 #include <cstring>
 #include <optional>
 
+#include "eval/no_verdict.h"
 #include "eval/sandbox/descriptor.h"
 #include "eval/sandbox/jail.h"
 #include "eval/sandbox/syscall_filter.h"
@@ -189,7 +190,7 @@ std::optional<JailReport> wait_for_report(const Descriptor& from, int millisecon
     if (ready < 0) continue;
     JailReport report;
     if (read(from.get(), &report, sizeof report) == static_cast<ssize_t>(sizeof report)) return report;
-    throw Error(ErrorCode::kResource, "the sandbox was ended from outside; is the machine out of memory?");
+    throw NoVerdict(ErrorCode::kResource, "the sandbox was ended from outside; is the machine out of memory?");
   }
 }
 

@@ -43,8 +43,8 @@ class Sandbox {
   // below 1; kNotFound without an interpreter; kUnsupported with what this machine does not allow.
   explicit Sandbox(const SandboxLimits& limits = {}, const std::string& python = "");
 
-  // Runs the first of `files` in a folder with all of them. Throws Error(kResource) when the machine is short of
-  // something.
+  // Runs the first of `files` in a folder with all of them. Throws NoVerdict when the sandbox is ended from outside, as it
+  // is where memory is short, and Error(kResource) when it cannot be made for want of something.
   ProgramRun run(const std::vector<ProgramFile>& files, std::string_view input) const;
 
  private:

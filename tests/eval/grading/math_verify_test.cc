@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "vase/error.h"
+#include "eval/no_verdict.h"
 
 namespace vase::eval {
 namespace {

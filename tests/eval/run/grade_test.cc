@@ -88,14 +88,21 @@ TEST(CheckAnswers, GoodOnesPassAndProgramsHaveNone) {
   EXPECT_EQ(refusal(code), "");
 }
 
-// A grader in place of math-verify that ends at every pair but that of two equal 5.
+// A program in place of an interpreter that has math-verify.
+std::string python_of(const TemporaryFolder& folder, const std::string& script) {
+  const std::string python = folder / "python";
+  std::ofstream(python) << "#!/bin/sh\n" << script;
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  return python;
+}
+
+// It ends at every pair but that of two equal 5.
 TEST(Grade, WithoutAVerdictATextIsNotJudged) {
   const TemporaryFolder folder;
-  const std::string python = folder / "python";
-  std::ofstream(python)
-      << "#!/bin/sh\necho '{\"version\": \"9.9\"}'\n"
-         "read -r line; case $line in *5*5*) echo '{\"same\": true}'; read -r line;; esac\n";
-  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  const std::string python =
+      python_of(folder,
+                "echo '{\"version\": \"9.9\"}'\n"
+                "read -r line; case $line in *5*5*) echo '{\"same\": true}'; read -r line;; esac\n");
   Grader grader({.math_verify = true, .package = {.python = python}});
   RunPlan plan;
   plan.sources.push_back(source("a", 6));
@@ -117,6 +124,25 @@ TEST(Grade, WithoutAVerdictATextIsNotJudged) {
     EXPECT_EQ(std::string(e.what()).find("a, problem a-0: math-verify took too long for the answer '0'"), 0u)
         << e.what();
   }
+}
+
+// It ends at the first pair, and is not ready in time when it is started anew.
+TEST(Grade, AGraderThatNoLongerStartsIsAnError) {
+  const TemporaryFolder folder;
+  const std::string python = python_of(folder, "mkdir " + (folder / "started") +
+                                                   " 2>/dev/null || sleep 600; echo '{\"version\": \"9.9\"}'; read -r line\n");
+  Grader grader({.math_verify = true, .package = {.python = python, .start_seconds = 3}});
+  const Source s = source("a", 6);
+  Result r;
+  try {
+    grade(r, {.text = "\\boxed{5}"}, {.item = {}, .task = &s.task, .problem = &s.task.problems[5]}, grader);
+    ADD_FAILURE();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::kResource);
+    EXPECT_NE(std::string(e.what()).find("did not load math-verify in 3 s"), std::string::npos) << e.what();
+  }
+  EXPECT_FALSE(r.judged);
+  EXPECT_EQ(r.extracted, "5");
 }
 
 TEST(Grade, ProgramsAreRunOnTheirTestsIfThatIsAllowed) {

@@ -3,13 +3,19 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
 
+#include "eval/no_verdict.h"
 #include "shared_sandbox.h"
 
 namespace vase::eval {
@@ -210,6 +216,37 @@ TEST_F(SandboxTest, NoProcessStays) {
   run("print(1)");
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
+}
+
+// A process that `parent` has started; 0: none.
+pid_t child_of(pid_t parent) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::string stat;
+    std::getline(std::ifstream(entry.path() / "stat"), stat);
+    // "ID (PROGRAM) STATE PARENT ..."; the program's name may hold anything.
+    const size_t behind = stat.rfind(')');
+    if (behind != std::string::npos && std::atoi(stat.c_str() + behind + 4) == parent) return std::stoi(name);
+  }
+  return 0;
+}
+
+// As the machine does when memory is short. The sandbox is ready when it has started the program.
+TEST_F(SandboxTest, EndedFromOutsideItHasNoVerdict) {
+  std::thread ending([] {
+    for (int i = 0; i < 500; ++i) {
+      const pid_t sandbox = child_of(getpid());
+      if (sandbox != 0 && child_of(sandbox) != 0) {
+        kill(sandbox, SIGKILL);
+        return;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  });
+  EXPECT_THROW(run("import time\ntime.sleep(600)"), NoVerdict);
+  ending.join();
+  EXPECT_EQ(printed("print('the next one')"), "the next one\n");
 }
 
 TEST(SandboxArguments, AreChecked) {
