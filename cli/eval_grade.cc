@@ -87,23 +87,18 @@ class Judge {
   // Empty where the grader cannot tell.
   std::optional<bool> same(const Pair& pair) {
     try {
-      if (pair.given && grader_.right(*pair.given, pair.problem, kind_)) return true;
+      const eval::Comparison found = pair.given ? grader_.compare(*pair.given, pair.problem, kind_)
+                                                : eval::Comparison{false, grader_.reads(pair.problem, kind_)};
+      if (!found.read) warn(pair, unreadable(pair.problem.answer));
+      return found.same;
     } catch (const eval::NoVerdict& e) {
       warn(pair, e.what());
+      if (!pair.given) return false;  // whatever the expected answer is
       return std::nullopt;
     }
-    check_expected(pair);
-    return false;
   }
 
  private:
-  void check_expected(const Pair& pair) {
-    try {
-      if (!grader_.reads(pair.problem, kind_)) warn(pair, unreadable(pair.problem.answer));
-    } catch (const eval::NoVerdict& e) {
-      warn(pair, e.what());
-    }
-  }
   std::string unreadable(const std::string& answer) const {
     return "the grader " + grader_.name() + " cannot read the expected answer " + vase::quoted(answer) +
            ", so that any other text than this counts as different";

@@ -17,8 +17,9 @@ constexpr const char* kAdvice =
 
 constexpr int kAttempts = 2;  // a busy machine may be late once
 
-std::string line_of(std::string_view given, std::string_view expected) {
-  return json{{"given", given}, {"expected", expected}}.dump(-1, ' ', true, json::error_handler_t::replace);
+std::string question_of(std::string_view given, std::string_view expected, bool read) {
+  return json{{"given", given}, {"expected", expected}, {"read", read}}.dump(-1, ' ', true,
+                                                                             json::error_handler_t::replace);
 }
 
 // Empty unless the object holds a text under the key.
@@ -54,21 +55,28 @@ void MathVerify::start() {
                                         (reason.empty() ? "" : " (" + reason + ")") + "; " + kAdvice);
 }
 
-std::optional<bool> MathVerify::ask(std::string_view given, std::string_view expected) {
+std::optional<Comparison> MathVerify::ask(const std::string& question) {
   if (!child_) start();
   std::string answer;
-  if (child_->ask(line_of(given, expected), options_.seconds, answer) == ChildProcess::Outcome::kDone) {
+  if (child_->ask(question, options_.seconds, answer) == ChildProcess::Outcome::kDone) {
     const json object = json::parse(answer, nullptr, false);
     if (object.is_object() && object.contains("same") && object["same"].is_boolean())
-      return object["same"].get<bool>();
+      return Comparison{.same = object["same"], .read = !object.contains("read") || object["read"] == true};
   }
   child_.reset();
   return std::nullopt;
 }
 
-bool MathVerify::same(std::string_view given, std::string_view expected) {
+bool MathVerify::same(std::string_view given, std::string_view expected) { return judge(given, expected, false).same; }
+
+Comparison MathVerify::compare(std::string_view given, std::string_view expected) {
+  return judge(given, expected, true);
+}
+
+Comparison MathVerify::judge(std::string_view given, std::string_view expected, bool read) {
+  const std::string question = question_of(given, expected, read);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    if (const std::optional<bool> verdict = ask(given, expected)) return *verdict;
+    if (const std::optional<Comparison> verdict = ask(question)) return *verdict;
   }
   throw NoVerdict(ErrorCode::kResource, "math-verify took too long for the answer '" + beginning_of(given) +
                                             "' or ended at it, " + std::to_string(kAttempts) +

@@ -17,6 +17,11 @@ struct MathVerifyOptions {
   double seconds = 30;         // most time for one pair
 };
 
+struct Comparison {
+  bool same;
+  bool read;  // the grader understands the expected answer: it could tell whether another is the same
+};
+
 class MathVerify {
  public:
   // Throws Error: kNotFound when the interpreter or the package is missing, with how to get it; kResource when it does
@@ -30,10 +35,13 @@ class MathVerify {
   // long or ends the interpreter, it is started anew and asked once more. Throws NoVerdict when that fails as well, and
   // Error as the constructor when it cannot be started anew.
   bool same(std::string_view given, std::string_view expected);
+  // With one question, also whether it reads the expected one.
+  Comparison compare(std::string_view given, std::string_view expected);
 
  private:
   void start();
-  std::optional<bool> ask(std::string_view given, std::string_view expected);
+  Comparison judge(std::string_view given, std::string_view expected, bool read);
+  std::optional<Comparison> ask(const std::string& question);
 
   MathVerifyOptions options_;
   std::unique_ptr<grading::ChildProcess> child_;

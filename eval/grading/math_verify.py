@@ -1,4 +1,6 @@
-"""Answers JSON lines {"given", "expected"} with JSON lines {"same"}, by the package math-verify.
+"""Answers JSON lines {"given", "expected", "read"} with JSON lines {"same"}, by the package math-verify.
+
+Where "read" is true and the two differ, the answer also says whether the package reads the expected one: {"same", "read"}.
 
 The first line that it writes is {"version"} of the package, or {"error"} when it cannot be loaded. `vase` carries this
 program and runs it with `python3 -c`; it ends with its input.
@@ -18,10 +20,14 @@ def as_formula(text):
     return "\\boxed{" + text + "}"
 
 
-def compare(parse, verify, given, expected):
+def compare(parse, verify, pair):
     """Without the package's limits of time, beyond which it says "different". `vase` has one of its own."""
-    given, expected = (parse(as_formula(text), parsing_timeout=None) for text in (given, expected))
-    return bool(verify(expected, given, timeout_seconds=None))
+    given, expected = (parse(as_formula(pair[key]), parsing_timeout=None) for key in ("given", "expected"))
+    if verify(expected, given, timeout_seconds=None):
+        return {"same": True}
+    if not pair["read"]:
+        return {"same": False}
+    return {"same": False, "read": bool(verify(expected, expected, timeout_seconds=None))}
 
 
 def main():
@@ -36,8 +42,7 @@ def main():
         return
     say(stream, version=version("math-verify"))
     for line in sys.stdin:
-        pair = json.loads(line)
-        say(stream, same=compare(parse, verify, pair["given"], pair["expected"]))
+        say(stream, **compare(parse, verify, json.loads(line)))
 
 
 if __name__ == "__main__":

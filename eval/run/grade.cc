@@ -50,6 +50,13 @@ bool Grader::right(const std::string& answer, const Problem& problem, AnswerKind
   return grade_program(*sandbox_, answer, parse_code_tests(problem.tests)).verdict == ProgramVerdict::kRight;
 }
 
+Comparison Grader::compare(const std::string& answer, const Problem& problem, AnswerKind kind) {
+  if (math_verify_ && kind == AnswerKind::kMath && !is_blank(problem.answer))
+    return math_verify_->compare(answer, problem.answer);
+  const bool same_one = right(answer, problem, kind);
+  return {.same = same_one, .read = same_one || reads(problem, kind)};
+}
+
 std::string grade(Result& result, const Generation& generation, const Planned& planned, Grader& grader) {
   const AnswerKind kind = planned.task->kind;
   result.extracted = extract_answer(generation.text, kind, generation.thinking);

@@ -31,6 +31,8 @@ class Grader {
   // Whether it understands the expected answer, or the tests, of a problem.
   bool reads(const Problem& problem, AnswerKind kind);
   bool right(const std::string& answer, const Problem& problem, AnswerKind kind);
+  // Both, of an answer that is no program: right(), and where it is not also reads(). Throws as right().
+  Comparison compare(const std::string& answer, const Problem& problem, AnswerKind kind);
 
  private:
   bool same(const std::string& given, const std::string& expected, AnswerKind kind);

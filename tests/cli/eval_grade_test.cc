@@ -98,6 +98,24 @@ TEST_F(EvalGrade, APairWithoutAVerdictIsNamed) {
   EXPECT_EQ(json::parse(line)["same"], true);
 }
 
+TEST_F(EvalGrade, AsksMathVerifyOncePerPair) {
+  const std::string python = test::temporary_path(".sh"), asked = test::temporary_path(".asked");
+  std::ofstream(python) << "#!/bin/sh\necho '{\"version\": \"9.9\"}'\nwhile read -r line; do echo x >>" << asked
+                        << "; case $line in *7*) echo '{\"same\": false, \"read\": true}';; "
+                           "*) echo '{\"same\": false, \"read\": false}';; esac; done\n";
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  const Outcome o = grade("{\"given\": \"6\", \"expected\": \"7\"}\n{\"given\": \"6\", \"expected\": \"5\"}\n",
+                          "--grader math-verify --python " + python);
+  EXPECT_EQ(contents(asked), "x\nx\n");
+  std::remove(python.c_str());
+  std::remove(asked.c_str());
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find("0 of 2 are the same"), std::string::npos) << o.out;
+  EXPECT_EQ(o.err.find(pairs_ + ":1:"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find(pairs_ + ":2: the grader math-verify 9.9 cannot read the expected answer '5'"), std::string::npos)
+      << o.err;
+}
+
 TEST_F(EvalGrade, SaysHowToGetMathVerify) {
   expect_error(grade("{\"given\": \"1\", \"expected\": \"1\"}\n", "--grader math-verify --python /nowhere/python3"), 1,
                "pip install");

@@ -9,6 +9,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
 
 #include "eval/no_verdict.h"
 
@@ -55,6 +57,24 @@ TEST_F(MathVerifyBridge, AsksLineByLine) {
   EXPECT_TRUE(grader.same("yes", "5"));
   EXPECT_FALSE(grader.same("no\nnewline \xff", "5"));
   EXPECT_TRUE(grader.same(std::string(1 << 20, 'x') + "yes", "5"));
+}
+
+TEST_F(MathVerifyBridge, ComparesAndReadsWithOneQuestion) {
+  // Reads 5 and 7, and finds nothing but 5 the same.
+  MathVerify grader(program(std::string(kGreeting) +
+                            "while read -r line; do echo \"$line\" >>" + (folder_ / "asked").string() +
+                            "; case $line in *'\"7\"'*) echo '{\"same\": false, \"read\": true}';; "
+                            "*5*5*) echo '{\"same\": true}';; *) echo '{\"same\": false, \"read\": false}';; esac; done\n"));
+  const Comparison other = grader.compare("8", "7"), unread = grader.compare("8", "6"), same = grader.compare("5", "5");
+  EXPECT_TRUE(!other.same && other.read);
+  EXPECT_TRUE(!unread.same && !unread.read);
+  EXPECT_TRUE(same.same && same.read);
+  EXPECT_FALSE(grader.same("8", "6"));
+  std::ifstream asked(folder_ / "asked");
+  const std::string questions{std::istreambuf_iterator<char>(asked), {}};
+  EXPECT_EQ(questions,
+            "{\"expected\":\"7\",\"given\":\"8\",\"read\":true}\n{\"expected\":\"6\",\"given\":\"8\",\"read\":true}\n"
+            "{\"expected\":\"5\",\"given\":\"5\",\"read\":true}\n{\"expected\":\"6\",\"given\":\"8\",\"read\":false}\n");
 }
 
 TEST_F(MathVerifyBridge, APairThatTakesTooLongHasNoVerdictAndTheNextHasOne) {
