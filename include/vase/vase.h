@@ -299,7 +299,8 @@ enum {
   VASE_MAX_TOKENS = 3,
   VASE_CONTEXT_FULL = 4,
   VASE_CANCELLED = 5,
-  VASE_NONFINITE_LOGITS = 6, VASE_REPETITION = 7 /* stop_loops */
+  VASE_NONFINITE_LOGITS = 6,
+  VASE_REPETITION = 7 /* stop_loops */
 };
 
 /* Text that is safe to show (whole characters, no part of a stop string); also called, perhaps with 0 bytes, when the
