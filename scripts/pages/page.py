@@ -1,4 +1,5 @@
 """A page with figures: each a picture, a table, and the command for what is missing, between markers of its name."""
+import pathlib
 import sys
 from dataclasses import dataclass
 from typing import Callable
@@ -76,16 +77,12 @@ def draw(page, results, svg):
     return pictures
 
 
-def write_page(page, results, svg, extra):
-    """Fills the page, and draws its pictures unless svg is None.
-
-    svg(name, rows): the picture of a figure. extra: marker -> what stands there beside the figures.
-    """
-    write_pages([(page, extra)], results, svg)
-
-
 def write_pages(pages, results, svg):
-    """The same for several (page, extra). Everything is made before anything is written."""
+    """Fills pages, a list of (page, extra), and draws their pictures unless svg is None.
+
+    svg(name, rows): the picture of a figure. extra: marker -> what stands there beside the figures. Everything is made before
+    anything is written.
+    """
     made = []
     for page, extra in pages:
         pictures = draw(page, results, svg) if svg else None
@@ -101,3 +98,22 @@ def put(page, pictures, text):
         else:
             page.picture(figure).unlink(missing_ok=True)
     write_whole(page.root / page.file, text.encode())
+
+
+def main(folder, load, pages):
+    """The program `write.py VERB ROOT`: fills pages; with another verb than "tables" the module plots draws their pictures.
+
+    folder: of the results, below ROOT, from which load(folder, say) reads them. pages(root, results): as write_pages() takes them.
+    """
+    try:
+        verb, root = sys.argv[1], pathlib.Path(sys.argv[2])
+        results = load(root / folder, say)
+        write_pages(pages(root, results), results, None if verb == "tables" else picture_maker())
+    except PageError as error:
+        sys.exit(f"error: {error}")
+
+
+def picture_maker():
+    import plots  # needs matplotlib
+
+    return plots.svg
