@@ -11,8 +11,7 @@
  *  3. NULL. Pointers must not be NULL unless it is said that they may; a NULL that must not be one is VASE_USAGE.
  *  4. Ownership. What you pass in is yours: it is read during the call, or copied. What a function returns a pointer to
  *     belongs to the handle that it came from, and lives as long as that handle unless it says "until".
- *  5. Text. UTF-8. Texts that go in end with NUL, or come with their size in bytes. Texts that come out as a pointer
- *     end with NUL.
+ *  5. Text. UTF-8. What goes in ends with NUL or comes with its size in bytes; what comes out as a pointer ends with NUL.
  *  6. Arrays and texts that are copied out. The caller gives memory and its capacity; the size that the whole takes is
  *     always reported, and as much as fits is written. To ask for the size alone, give NULL and 0. For texts the
  *     capacity counts the NUL at the end and the size does not, so a text was cut if size >= capacity.
