@@ -9,8 +9,6 @@
 namespace vase::eval {
 namespace {
 
-constexpr double kErrors = 2;  // standard errors that a difference must exceed
-
 void compare(RankedRow& row, const RankedRow& best, double floor) {
   std::vector<double> differences;
   const std::map<std::string, double> own = text_means(*row.row), other = text_means(*best.row);
@@ -19,7 +17,8 @@ void compare(RankedRow& row, const RankedRow& best, double floor) {
   }
   row.behind = mean(differences);
   row.behind_error = standard_error(differences);
-  row.told_apart = differences.size() > 1 && row.behind > floor && row.behind > kErrors * row.behind_error;
+  const int degrees = static_cast<int>(differences.size()) - 1;
+  row.told_apart = degrees > 0 && row.behind > floor && row.behind > t_quantile(degrees) * row.behind_error;
 }
 
 std::string with_error(double value, double error, int texts) {
@@ -66,8 +65,8 @@ std::string ranking_table(const std::vector<RankedRow>& ranked, const std::vecto
           number_text("%.4f", floor) + "; differences below it mean nothing.\n";
   if (equals)
     text +=
-        "(=) not told apart from the best: within the noise floor or two standard errors of the paired "
-        "difference.\n";
+        "(=) not told apart from the best: the paired difference lies within the noise floor or its 95 % "
+        "interval over texts holds 0 (Student's t).\n";
   if (!ranked.empty() && ranked[0].summary.texts < 2)
     text += "± ?: one text has no standard error and tells nothing apart; give several.\n";
   if (!ranked.empty() && ranked[0].summary.kl <= floor)

@@ -16,8 +16,8 @@ struct RankedRow {
   KlSummary summary;
   double behind = 0;        // nats, mean over texts of its KL less that of the best on the same text
   double behind_error = 0;  // standard error of that over texts; 0 and without meaning for one text
-  bool told_apart =
-      false;  // behind is more than the noise floor and more than two standard errors of two texts or more
+  // Behind is more than the noise floor, and more than t_quantile() standard errors of two texts or more.
+  bool told_apart = false;
 };
 
 // By growing KL; of equals the one that came first. Rows without counted positions are left out. floor: nats.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
 #include <numeric>
 
 namespace vase::eval {
@@ -22,6 +23,19 @@ std::vector<double> ranks_of(std::span<const double> values) {
   return ranks;
 }
 
+// How much of Student's t distribution lies within -t .. t, t = sqrt(degrees) tan(angle): the finite sums of Abramowitz and
+// Stegun, 26.7.3 and 26.7.4.
+double share_within(double angle, int degrees) {
+  const double sine = std::sin(angle), cosine = std::cos(angle);
+  const bool odd = degrees % 2 == 1;
+  double term = odd ? cosine : 1, sum = 0;
+  for (int k = odd ? 1 : 0; k <= degrees - 2; k += 2) {
+    sum += term;
+    term *= cosine * cosine * (k + 1) / (k + 2);
+  }
+  return odd ? (angle + sine * sum) * 2 / std::numbers::pi : sine * sum;
+}
+
 }  // namespace
 
 bool all_equal(std::span<const double> values) {
@@ -39,6 +53,14 @@ double standard_error(std::span<const double> values) {
   double squares = 0;
   for (double v : values) squares += (v - centre) * (v - centre);
   return std::sqrt(squares / (n - 1) / n);
+}
+
+double t_quantile(int degrees) {
+  double low = 0, high = std::numbers::pi / 2;
+  for (double middle = high / 2; low < middle && middle < high; middle = (low + high) / 2) {
+    (share_within(middle, degrees) < 0.95 ? low : high) = middle;
+  }
+  return std::sqrt(degrees) * std::tan(low);
 }
 
 double quantile(std::vector<double> values, double q) {

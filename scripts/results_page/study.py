@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from files import PageError
 from runs import AGAIN
-from spread import standard_error
+from spread import standard_error, t_quantile
 
 F16 = "f16"
-ERRORS = 2  # standard errors that a difference must exceed, as in `vase tune`
 # Short names of policies that have none of their own.
 COMPOSITION = "protect=sinks:4,value:25% score=attention:form={} select=sample:floor=0.1,weights=on"
 NICKNAMES = {COMPOSITION.format("rms,smooth=off"): "rms-weighted"}
@@ -81,11 +80,16 @@ def error_of(values):
     return standard_error(values) if len(values) > 1 else None
 
 
+def is_sure(difference, error, texts):
+    """Whether a mean over texts lies further from 0 than chance alone brings it in 19 of 20 cases; one text is never sure."""
+    return texts > 1 and abs(difference) > t_quantile(texts - 1) * error
+
+
 def behind(row, best, floor):
     """How far a row is behind the best one, text by text; told apart by the rule of `vase tune`."""
     differences = [kl - best.kl[text] for text, kl in row.kl.items()]
     mean, error = statistics.fmean(differences), error_of(differences)
-    return Behind(mean, error, error is not None and mean > floor and mean > ERRORS * error)
+    return Behind(mean, error, mean > floor and is_sure(mean, error, len(differences)))
 
 
 def ratio(row, other):

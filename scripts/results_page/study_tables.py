@@ -2,7 +2,7 @@
 from dataclasses import dataclass
 
 from markdown_table import table
-from study import ATTNV, CANDIDATES, DKV, ERRORS, behind, geometric_mean, points_of, ratio
+from study import ATTNV, CANDIDATES, DKV, behind, geometric_mean, is_sure, points_of, ratio
 
 ROW_TITLES = ["rows", "policy", "M", "MiB", "KL ± SE", "behind the best ± SE", "of VaSE-AttnV f16", "same top token, %"]
 
@@ -111,7 +111,7 @@ def aims_table(runs):
         if not over:
             continue
         for row in filter(None, map(point.row, CANDIDATES)):
-            cells.append([heading(point), titled(row.kind), titled(aim.over), *aim_cells(aim, *ratio(row, over))])
+            cells.append([heading(point), titled(row.kind), titled(aim.over), *aim_cells(aim, *ratio(row, over), point.texts)])
     return table(["where", "candidate", "over", "ratio ± SE", "aim: at most", ""], cells) if cells else "None of the runs has the rows."
 
 
@@ -119,8 +119,8 @@ def titled(kind):
     return f"{kind.kv_type} {kind.name}"
 
 
-def aim_cells(aim, value, error):
-    return [share_text(value, error), f"{aim.most:g}", verdict(value, error, aim.most)]
+def aim_cells(aim, value, error, texts):
+    return [share_text(value, error), f"{aim.most:g}", verdict(value, error, aim.most, texts)]
 
 
 def point_with(runs, name):
@@ -128,10 +128,10 @@ def point_with(runs, name):
     return points_of(chosen)[0] if chosen else None
 
 
-def verdict(value, error, most):
-    word = "met" if value <= most else "missed"
-    sure = error is not None and abs(value - most) > ERRORS * error
-    return word if sure else f"{word}, within two SE of the aim"
+def verdict(value, error, most, texts):
+    if not is_sure(value - most, error, texts):
+        return "not told apart from the aim"
+    return "met" if value < most else "missed"
 
 
 def types_table(runs):

@@ -36,6 +36,17 @@ TEST(Ranking, SortsAndComparesTextByText) {
   EXPECT_FALSE(rank_rows(rows, 0.31)[1].told_apart) << "within the noise floor";
 }
 
+// Behind by 0.2, 0.3, 0.7, so by 0.4 ± 0.1528: 2.6 standard errors, and Student's t asks for 4.30 of three texts. Each text twice
+// is 0.4 ± 0.0966 of six, 4.1 standard errors of the 2.57 that six need.
+TEST(Ranking, FewTextsNeedMoreStandardErrors) {
+  const std::vector<KlRow> three = {row("best", {0.1f, 0.1f, 0.1f}), row("behind", {0.3f, 0.4f, 0.8f})};
+  EXPECT_NEAR(rank_rows(three, 0)[1].behind_error, 0.1528, 1e-4);
+  EXPECT_FALSE(rank_rows(three, 0)[1].told_apart);
+  const std::vector<KlRow> six = {row("best", {0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f}),
+                                  row("behind", {0.3f, 0.4f, 0.8f, 0.3f, 0.4f, 0.8f})};
+  EXPECT_TRUE(rank_rows(six, 0)[1].told_apart);
+}
+
 TEST(Ranking, OneTextTellsNothingApart) {
   const std::vector<KlRow> rows = {row("a", {0.1f}), row("b", {5})};
   const std::vector<RankedRow> ranked = rank_rows(rows, 0.01);

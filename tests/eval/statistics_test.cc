@@ -1,4 +1,4 @@
-// Small statistics against values worked out by hand (and NumPy's for the quantiles).
+// Small statistics against values worked out by hand (and NumPy's or SciPy's for the quantiles).
 #include "eval/statistics.h"
 
 #include <cmath>
@@ -14,6 +14,15 @@ TEST(Statistics, MeanAndItsError) {
   EXPECT_DOUBLE_EQ(standard_error(values), std::sqrt((4 + 1 + 0 + 9) / 3.0 / 4));
   EXPECT_EQ(standard_error(std::vector<double>{5}), 0);
   EXPECT_EQ(mean({}), 0);
+}
+
+// scipy.stats.t.ppf(0.975, degrees)
+TEST(Statistics, FewValuesNeedMoreStandardErrors) {
+  const std::pair<int, double> expected[] = {{1, 12.7062047},  {2, 4.30265273},  {3, 3.18244631},
+                                             {5, 2.57058184},  {10, 2.22813885}, {19, 2.09302405},
+                                             {30, 2.04227246}, {100, 1.98397152}};
+  for (const auto& [degrees, t] : expected) EXPECT_NEAR(t_quantile(degrees), t, 1e-8 * t) << degrees;
+  EXPECT_NEAR(t_quantile(1000000), 1.959963985, 1e-5) << "the normal distribution's";
 }
 
 TEST(Statistics, QuantilesLieBetweenNeighbours) {

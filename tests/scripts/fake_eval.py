@@ -16,7 +16,7 @@ import sys
 PROBLEMS = 4
 PRESETS = ("full", "random", "snapkv", "vase-attnv")
 TUNED = {"vase-attnv": 0.4, "snapkv": 0.8, "vase-attnv-weighted": 0.01}
-EVERYWHERE = 0.02  # of other policies, on every text
+EVERYWHERE = 0.1  # of other policies, on every text
 RIGHT = {"full": 3, "libllama": 3, "random": 1}
 
 

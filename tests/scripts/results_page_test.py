@@ -13,7 +13,7 @@ from record import in_order, text_of
 from recorded import Results, known_runs
 from results import read_authors
 from runs import read_runs
-from spread import paired, rank_correlation, ranks, wilson
+from spread import paired, rank_correlation, ranks, t_quantile, wilson
 
 RESULTS = pathlib.Path(sys.argv.pop())
 # Runs whose texts others read.
@@ -26,10 +26,16 @@ class Numbers(unittest.TestCase):
             self.assertAlmostEqual(abs(45 / 64 - end), 1.959964 * math.sqrt(end * (1 - end) / 64))
         self.assertEqual(wilson(0, 4)[0], 0)
 
+    def test_student_s_t_is_scipy_s(self):
+        scipy = {1: 12.7062047, 2: 4.30265273, 3: 3.18244631, 5: 2.57058184, 10: 2.22813885, 19: 2.09302405, 30: 2.04227246, 100: 1.98397152}
+        for degrees, t in scipy.items():
+            self.assertAlmostEqual(t_quantile(degrees), t, places=7)
+        self.assertAlmostEqual(t_quantile(100000), 1.959964, places=4)
+
     def test_pairs_are_problems_that_both_have(self):
         mean, low, high = paired({"a": 1, "b": 1, "c": 0}, {"a": 0, "b": 1, "d": 1})
         self.assertEqual(mean, 0.5)
-        self.assertAlmostEqual(high - mean, 1.959964 * 0.5)  # stdev of 1, 0 is sqrt(1/2), over sqrt(2)
+        self.assertAlmostEqual(high - mean, 12.7062047 * 0.5)  # stdev of 1, 0 is sqrt(1/2), over sqrt(2)
         self.assertAlmostEqual(mean - low, high - mean)
         self.assertIsNone(paired({"a": 1}, {"b": 1}))
 

@@ -34,14 +34,15 @@ class Numbers(unittest.TestCase):
         self.assertAlmostEqual(error, 0.016)
         self.assertIsNone(study.ratio(row({"a": 1}), row({"a": 2}))[1])
 
-    def test_rows_are_told_apart_beyond_the_floor_and_two_errors(self):
-        best = row({"a": 0.01, "b": 0.02})
-        clear = study.behind(row({"a": 0.02, "b": 0.025}), best, 0.003)  # 0.0075 ± 0.0025
+    def test_rows_are_told_apart_beyond_the_floor_and_student_s_t(self):
+        best = row({"a": 0.01, "b": 0.02, "c": 0.01, "d": 0.02})
+        clear = study.behind(row({"a": 0.02, "b": 0.025, "c": 0.02, "d": 0.025}), best, 0.003)  # 5.2 errors, t is 3.2
         self.assertAlmostEqual(clear.mean, 0.0075)
-        self.assertAlmostEqual(clear.error, 0.0025)
+        self.assertAlmostEqual(clear.error, 0.0025 / 3**0.5)
         self.assertTrue(clear.told_apart)
-        self.assertFalse(study.behind(row({"a": 0.02, "b": 0.025}), best, 0.008).told_apart)
-        self.assertFalse(study.behind(row({"a": 0.03, "b": 0.02}), best, 0.003).told_apart)  # 0.01 ± 0.01
+        self.assertFalse(study.behind(row({"a": 0.02, "b": 0.025, "c": 0.02, "d": 0.025}), best, 0.008).told_apart)
+        self.assertFalse(study.behind(row({"a": 0.03, "b": 0.02}), row({"a": 0.01, "b": 0.02}), 0.003).told_apart)  # 0.01 ± 0.01
+        self.assertFalse(study.behind(row({"a": 0.02, "b": 0.025}), row({"a": 0.01, "b": 0.02}), 0.003).told_apart)  # 3 errors, t is 12.7
         self.assertFalse(study.behind(row({"a": 0.9}), row({"a": 0.1}), 0.003).told_apart)  # one text
 
     def test_a_row_is_the_full_cache_before_its_own_positions(self):
@@ -74,10 +75,11 @@ class Numbers(unittest.TestCase):
         ])  # fmt: skip
 
     def test_verdicts_say_when_they_are_close(self):
-        self.assertEqual(study_tables.verdict(0.04, 0.001, 0.05), "met")
-        self.assertEqual(study_tables.verdict(0.06, 0.001, 0.05), "missed")
-        self.assertEqual(study_tables.verdict(0.06, 0.01, 0.05), "missed, within two SE of the aim")
-        self.assertEqual(study_tables.verdict(0.04, None, 0.05), "met, within two SE of the aim")
+        self.assertEqual(study_tables.verdict(0.04, 0.004, 0.05, 20), "met")  # 2.5 errors, t is 2.1
+        self.assertEqual(study_tables.verdict(0.06, 0.004, 0.05, 20), "missed")
+        self.assertEqual(study_tables.verdict(0.04, 0.004, 0.05, 3), "not told apart from the aim")  # t is 4.3
+        self.assertEqual(study_tables.verdict(0.06, 0.01, 0.05, 20), "not told apart from the aim")
+        self.assertEqual(study_tables.verdict(0.04, None, 0.05, 1), "not told apart from the aim")
 
     def test_settings_are_names_without_megabytes_and_rows(self):
         self.assertEqual(study_tables.setting_of("mb-smollm2-r32-m128-quick"), "mb-smollm2-r32")
