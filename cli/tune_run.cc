@@ -119,7 +119,8 @@ bool TuneRun::measure_floors() {
   return true;
 }
 
-// Nothing after an interrupt: a mean over some of the texts cannot be compared with one over all.
+// Nothing after an interrupt: a mean over some of the texts cannot be compared with one over all. The search begins with the
+// smallest budget, and the others count its positions: it loses tokens first, and before that they are the full cache.
 std::optional<double> TuneRun::measure(Tuned& tuned, int budget) {
   CacheOptions cache = o_.cache.options;
   cache.budget = budget;
@@ -134,7 +135,9 @@ std::optional<double> TuneRun::measure(Tuned& tuned, int budget) {
       if (interrupted()) return std::nullopt;
       progress.next(tuned.name + " at " + std::to_string(budget) + ": " + texts_[i].name);
       const auto evict_seed = static_cast<uint64_t>(o_.first_seed + seed);
-      row.texts.push_back(fulls_.of(i).compare({tuned.policy, tuned.name, cache, evict_seed}, o_.kl));
+      eval::KlCell cell{tuned.policy, tuned.name, cache, evict_seed};
+      if (!tuned.rows.empty()) cell.count_from = tuned.rows.front().texts[row.texts.size()].first_counted();
+      row.texts.push_back(fulls_.of(i).compare(cell, o_.kl));
     }
   }
   tuned.rows.push_back(std::move(row));

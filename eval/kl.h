@@ -43,6 +43,8 @@ struct KlText {
   int same_top = 0;                // counted positions whose most likely token is the same
   double nll = 0, full_nll = 0;    // nats, summed over the counted positions that have a next token
   int predicted = 0;               // those positions
+
+  int64_t first_counted() const { return tokens - static_cast<int64_t>(kl.size()); }  // `tokens`: none
 };
 
 struct KlOptions {

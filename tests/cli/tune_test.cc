@@ -21,6 +21,11 @@ class CliTune : public Cli {
                 " --kv-buffer 8 --tokens 300 " + flags);
   }
 
+  // Nats over all counted positions of one text.
+  static double sum_of(const json& row) {
+    return row["kl_mean"].get<double>() * row["positions"].get<double>();
+  }
+
   const std::string text_ = test::temporary_path(".txt");
   test::TinyModel small_{{.context = 1024}};
 };
@@ -38,14 +43,45 @@ TEST_F(CliTune, FindsABudgetThatEvalKlConfirms) {
   const int budget = found["budget"];
   EXPECT_GT(budget, smallest["budget"].get<int>());
   EXPECT_EQ(budget % 16, 0);
+  const auto measured_at = [&](int at) {
+    for (const json& row : found["measured"]) {
+      if (row["budget"] == at) return row;
+    }
+    return json();
+  };
+  const json best = measured_at(budget), below = measured_at(budget - 16);
+  EXPECT_LE(best["kl_mean"].get<double>(), target);
+  EXPECT_GT(below["kl_mean"].get<double>(), target);
   const Outcome kl = vase("eval kl --json --threads 1 --model " + small_.path() + " --text " + text_ +
                           " --kv-buffer 8 --tokens 300 --kv-budget " + std::to_string(budget) +
                           " --kv-budget " + std::to_string(budget - 16));
   const json rows = json::parse(kl.out)["rows"];
-  EXPECT_LE(rows[0]["kl_mean"].get<double>(), target);
-  EXPECT_GT(rows[1]["kl_mean"].get<double>(), target);
-  for (const json& row : found["measured"]) {
-    if (row["budget"] == budget) EXPECT_EQ(row["kl_mean"], rows[0]["kl_mean"]);
+  EXPECT_GT(best["positions"], rows[0]["positions"]) << "from the smallest budget's first eviction on";
+  EXPECT_NEAR(sum_of(best), sum_of(rows[0]), 1e-3 + 1e-3 * sum_of(best)) << "which adds positions of the full cache";
+  EXPECT_NEAR(sum_of(below), sum_of(rows[1]), 1e-3 + 1e-3 * sum_of(below));
+}
+
+// A budget of its own positions would leave out the short text from 64 on, and nearly all of the long one at the largest.
+TEST_F(CliTune, AllBudgetsCountThePositionsOfTheSmallest) {
+  const std::string brief = test::temporary_path(".txt");
+  std::ofstream(brief) << "a text of some sixty characters, in which 64 tokens drop none";
+  const Outcome o = tune("--json --target-kl 1e-6 --policy random --seeds 2 --text " + brief);
+  EXPECT_EQ(o.code, 1) << o.err;
+  const Outcome kl = vase("eval kl --json --threads 1 --policy random --seeds 2 --model " + small_.path() + " --text " + text_ +
+                          " --text " + brief + " --kv-buffer 8 --tokens 300 --kv-budget 16 --kv-budget 64 --kv-budget 288");
+  std::remove(brief.c_str());
+  const json measured = json::parse(o.out)["policies"][0]["measured"], own = json::parse(kl.out)["rows"];
+  ASSERT_EQ(own.size(), 3u) << kl.err;
+  EXPECT_EQ(own[0]["texts"], 2);
+  EXPECT_EQ(own[1]["texts"], 1);
+  EXPECT_LT(own[2]["positions"], own[1]["positions"]);
+  ASSERT_GE(measured.size(), 4u);
+  EXPECT_EQ(measured.front()["budget"], 16);
+  EXPECT_EQ(measured.front()["kl_mean"], own[0]["kl_mean"]);
+  EXPECT_EQ(measured.back()["budget"], 288);
+  for (const json& row : measured) {
+    EXPECT_EQ(row["texts"], 2) << row["budget"];
+    EXPECT_EQ(row["positions"], own[0]["positions"]) << row["budget"];
   }
 }
 
