@@ -115,7 +115,7 @@ bool BytesRun::measure(const eval::Text& text, Progress& progress) {
   const eval::FullCache full(model_, text, o_.kl);
   progress.next(text.name + ": noise floor");
   std::vector<eval::KlRow> floors = floors_, rows = rows_;
-  eval::add_noise_floors(floors, full, o_.kl);
+  eval::add_noise_floors(floors, full, o_.kl, from_);
   for (size_t i = 0; i < candidates_.size(); ++i) {
     const Candidate& c = candidates_[i];
     for (int seed = 0; seed < eval::seeds_of(c.policy, o_.seeds); ++seed) {

@@ -110,9 +110,9 @@ KlText FullCache::compare(const KlCell& cell, const KlOptions& options) const {
   return run(cell, options);
 }
 
-KlText FullCache::compare_with_itself(int chunk, RowType type, KlOptions options) const {
+KlText FullCache::compare_with_itself(int chunk, RowType type, KlOptions options, int64_t count_from) const {
   options.chunk = chunk;
-  return run({Policy(), "full cache", {.key_type = type, .value_type = type}}, options);
+  return run({Policy(), "full cache", {.key_type = type, .value_type = type}, 0, count_from}, options);
 }
 
 }  // namespace vase::eval

@@ -83,8 +83,8 @@ class FullCache {
   // and as force_text(), which the constructor does, too.
   KlText compare(const KlCell& cell, const KlOptions& options) const;
   // The same for the full cache itself with another chunk size and row type: what differs without any eviction. All
-  // positions count.
-  KlText compare_with_itself(int chunk, RowType type, KlOptions options) const;
+  // positions from the given one on count.
+  KlText compare_with_itself(int chunk, RowType type, KlOptions options, int64_t count_from = 0) const;
 
  private:
   KlText run(const KlCell& cell, const KlOptions& options) const;

@@ -96,10 +96,12 @@ std::vector<KlRow> noise_floor_rows(const KlOptions& options) {
   return rows;
 }
 
-void add_noise_floors(std::vector<KlRow>& floors, const FullCache& full, const KlOptions& options) {
+void add_noise_floors(std::vector<KlRow>& floors, const FullCache& full, const KlOptions& options,
+                      int64_t count_from) {
   const std::vector<Change> changes = changes_of(options);
   for (size_t i = 0; i < changes.size(); ++i) {
-    floors.at(i).texts.push_back(full.compare_with_itself(changes[i].chunk, changes[i].type, options));
+    const Change& change = changes[i];
+    floors.at(i).texts.push_back(full.compare_with_itself(change.chunk, change.type, options, count_from));
   }
 }
 

@@ -27,8 +27,9 @@ nlohmann::json settings_json(const Policy& policy, const CacheOptions& cache, co
 
 // Rows of the full cache against itself, without texts: with another chunk size, and with f32 rows.
 std::vector<KlRow> noise_floor_rows(const KlOptions& options);
-// Measures one text for each of them.
-void add_noise_floors(std::vector<KlRow>& floors, const FullCache& full, const KlOptions& options);
+// Measures one text for each of them, at the positions from the given one on.
+void add_noise_floors(std::vector<KlRow>& floors, const FullCache& full, const KlOptions& options,
+                      int64_t count_from = 0);
 // The largest of their means: what lies below it means nothing.
 double noise_floor(const std::vector<KlRow>& floors);
 

@@ -61,6 +61,9 @@ TEST_F(CliPreset, TuneSortsWhatTheMegabytesBuy) {
   EXPECT_TRUE(found["complete"]);
   EXPECT_TRUE(found["not_measured"].empty());
   EXPECT_EQ(found["counted_from"], 16) << "rows of the buffer and the period are not quantised";
+  ASSERT_EQ(found["noise_floors"].size(), 2u);
+  for (const json& floor : found["noise_floors"])
+    EXPECT_EQ(floor["positions"], 2 * (300 - 16)) << "those of the rows: " << floor["policy"];
   double last = 0;
   for (const json& row : found["measured"]) {
     EXPECT_GE(row["kl_mean"].get<double>(), last);

@@ -63,6 +63,19 @@ TEST_F(Kl, PositionsCanBeCountedFromAGivenOne) {
   EXPECT_TRUE(full.compare(late, options_).kl.empty());
 }
 
+TEST_F(Kl, NoiseFloorsCanBeCountedAtTheSamePositions) {
+  const FullCache full(model_, text_, options_);
+  std::vector<KlRow> all = noise_floor_rows(options_), late = all;
+  add_noise_floors(all, full, options_);
+  add_noise_floors(late, full, options_, 30);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::vector<float>&every = all[i].texts.at(0).kl, &some = late[i].texts.at(0).kl;
+    EXPECT_EQ(every.size(), 150u);
+    EXPECT_EQ(some, std::vector<float>(every.begin() + 30, every.end())) << late[i].name;
+    EXPECT_EQ(late[i].texts.at(0).first_counted(), 30);
+  }
+}
+
 // Rows that are quantised differ before anything is evicted: after the newest R + E.
 TEST_F(Kl, QuantisedRowsCountWithoutAnEviction) {
   const FullCache full(model_, text_, options_);
