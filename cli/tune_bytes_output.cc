@@ -74,7 +74,7 @@ eval::Preset preset_of(const TuneOptions& o, const BytesRun& run, const eval::Ra
           .policy = c.policy.text(),
           .cache = c.bought.cache,
           .measured = {.kl = s.kl,
-                       .kl_error = s.texts < 2 ? std::nullopt : std::optional(s.kl_error),
+                       .kl_error = eval::known_error(s.kl_error, s.texts),
                        .noise_floor = eval::noise_floor(run.floors()),
                        .texts = s.texts,
                        .seeds = eval::seeds_of(c.policy, o.seeds),

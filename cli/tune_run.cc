@@ -119,8 +119,9 @@ bool TuneRun::measure_floors() {
   return true;
 }
 
-// Nothing after an interrupt: a mean over some of the texts cannot be compared with one over all. The search begins with the
-// smallest budget, and the others count its positions: it loses tokens first, and before that they are the full cache.
+// Nothing after an interrupt: a mean over some of the texts cannot be compared with one over all. The search begins
+// with the smallest budget, and the others count its positions: it loses tokens first, and before that they are
+// the full cache.
 std::optional<double> TuneRun::measure(Tuned& tuned, int budget) {
   CacheOptions cache = o_.cache.options;
   cache.budget = budget;

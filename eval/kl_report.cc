@@ -1,7 +1,6 @@
 #include "eval/kl_report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "eval/number_text.h"
@@ -11,34 +10,20 @@
 namespace vase::eval {
 namespace {
 
-// Sums over the seeds of one text.
-struct Sums {
-  double kl = 0, nll = 0, full_nll = 0;
-  int64_t positions = 0, same_top = 0, predicted = 0;
-};
-
-std::map<std::string, Sums> by_text(const KlRow& row) {
-  std::map<std::string, Sums> texts;
+// Texts without counted positions are left out.
+std::map<std::string, KlSums> by_text(const KlRow& row) {
+  std::map<std::string, KlSums> texts;
   for (const KlText& t : row.texts) {
     if (t.kl.empty()) continue;
-    Sums& s = texts[t.text];
+    KlSums& s = texts[t.text];
     for (float kl : t.kl) s.kl += kl;
-    s.positions += static_cast<int64_t>(t.kl.size());
+    s.positions += static_cast<double>(t.kl.size());
     s.same_top += t.same_top;
     s.nll += t.nll;
     s.full_nll += t.full_nll;
     s.predicted += t.predicted;
   }
   return texts;
-}
-
-// The spread of one text is not known.
-std::string with_error(const char* format, double value, double error, int texts) {
-  return number_text(format, value) + (texts < 2 ? " ± ?" : " ± " + number_text(format, error));
-}
-
-nlohmann::json error_json(double error, int texts) {
-  return texts < 2 ? nlohmann::json(nullptr) : nlohmann::json(error);
 }
 
 void add_bytes(nlohmann::json& json, const KlRow& row) {
@@ -55,14 +40,10 @@ std::string budget_text(const KlRow& row) {
 }
 
 std::string table_row(const std::string& name, const std::string& budget, const KlSummary& s,
-                      const char* mark) {
-  if (s.positions == 0) return "| " + name + " | " + budget + " | never evicted | | | | | | 0 |\n";
-  return "| " + name + " | " + budget + " | " + with_error("%.4f", s.kl, s.kl_error, s.texts) + mark + " | " +
-         number_text("%.4f", s.median) + " | " + number_text("%.3f", s.p99) + " | " +
-         number_text("%.2f", s.max) + " | " +
-         with_error("%.1f", 100 * s.same_top, 100 * s.same_top_error, s.texts) + " | " +
-         with_error("%.3f", s.perplexity, s.perplexity_error, s.texts) + " (" +
-         number_text("%.3f", s.full_perplexity) + ") | " + std::to_string(s.positions) + " |\n";
+                      const std::string& mark) {
+  std::string text = "| " + name + " | " + budget + " |";
+  for (const std::string& cell : summary_cells(s, mark)) text += cell.empty() ? " |" : " " + cell + " |";
+  return text + " " + std::to_string(s.positions) + " |\n";
 }
 
 // What a full cache has that is compared with the full cache.
@@ -112,37 +93,19 @@ double noise_floor(const std::vector<KlRow>& floors) {
 }
 
 KlSummary summarise(const KlRow& row) {
-  KlSummary s;
-  std::vector<double> kl, same, nll, full, all;
-  for (const auto& [name, sums] : by_text(row)) {
-    const double n = static_cast<double>(sums.positions);
-    kl.push_back(sums.kl / n);
-    same.push_back(static_cast<double>(sums.same_top) / n);
-    if (sums.predicted > 0) {
-      nll.push_back(sums.nll / static_cast<double>(sums.predicted));
-      full.push_back(sums.full_nll / static_cast<double>(sums.predicted));
-    }
-    s.positions += sums.positions;
-  }
+  KlSummary s = summarise(by_text(row));
+  std::vector<double> all;
   for (const KlText& t : row.texts) all.insert(all.end(), t.kl.begin(), t.kl.end());
-  s.texts = static_cast<int>(kl.size());
-  if (s.texts == 0) return s;
-  s.kl = mean(kl);
-  s.kl_error = standard_error(kl);
+  if (all.empty()) return s;
   s.median = median(all);
   s.p99 = quantile(all, 0.99);
   s.max = *std::ranges::max_element(all);
-  s.same_top = mean(same);
-  s.same_top_error = standard_error(same);
-  s.perplexity = std::exp(mean(nll));
-  s.perplexity_error = s.perplexity * standard_error(nll);  // first order
-  s.full_perplexity = std::exp(mean(full));
   return s;
 }
 
 std::map<std::string, double> text_means(const KlRow& row) {
   std::map<std::string, double> means;
-  for (const auto& [name, sums] : by_text(row)) means[name] = sums.kl / static_cast<double>(sums.positions);
+  for (const auto& [name, sums] : by_text(row)) means[name] = sums.kl / sums.positions;
   return means;
 }
 
@@ -172,22 +135,9 @@ nlohmann::json text_json(const KlRow& row, const KlText& text, uint64_t seed) {
 }
 
 nlohmann::json summary_json(const KlRow& row) {
-  const KlSummary s = summarise(row);
-  nlohmann::json json = {
-          {"policy", row.name},
-          {"budget", row.budget},
-          {"texts", s.texts},
-          {"positions", s.positions},
-          {"kl_mean", s.kl},
-          {"kl_error", error_json(s.kl_error, s.texts)},
-          {"kl_median", s.median},
-          {"kl_p99", s.p99},
-          {"kl_max", s.max},
-          {"same_top", s.same_top},
-          {"same_top_error", error_json(s.same_top_error, s.texts)},
-          {"perplexity", s.perplexity},
-          {"perplexity_error", error_json(s.perplexity_error, s.texts)},
-          {"perplexity_full", s.full_perplexity}};
+  nlohmann::json json = summary_json(summarise(row));
+  json["policy"] = row.name;
+  json["budget"] = row.budget;
   json.update(row.settings);
   add_bytes(json, row);
   return json;

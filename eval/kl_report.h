@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "eval/kl.h"
+#include "eval/kl_summary.h"
 
 namespace vase::eval {
 
@@ -33,18 +34,7 @@ void add_noise_floors(std::vector<KlRow>& floors, const FullCache& full, const K
 // The largest of their means: what lies below it means nothing.
 double noise_floor(const std::vector<KlRow>& floors);
 
-// Statistics of a row. Means are means over texts of each text's own mean (seeds pooled), so that their
-// standard error over texts is honest; quantiles and the maximum are over all counted positions.
-struct KlSummary {
-  int texts = 0;  // texts with at least one counted position; of one alone there are no standard errors
-  int64_t positions = 0;  // counted positions, all seeds
-  double kl = 0, kl_error = 0;
-  double median = 0, p99 = 0, max = 0;
-  double same_top = 0, same_top_error = 0;      // share, 0 .. 1
-  double perplexity = 0, perplexity_error = 0;  // exp of the mean of the texts' mean negative log likelihoods
-  double full_perplexity = 0;
-};
-
+// Statistics of a row. Quantiles and the maximum are over all counted positions.
 KlSummary summarise(const KlRow& row);
 
 // Each text's own mean in nats, seeds pooled; texts without counted positions are left out.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "eval/number_text.h"
+#include "eval/or_null.h"
 #include "eval/statistics.h"
 
 namespace vase::eval {
@@ -21,17 +22,13 @@ void compare(RankedRow& row, const RankedRow& best, double floor) {
   row.told_apart = degrees > 0 && row.behind > floor && row.behind > t_quantile(degrees) * row.behind_error;
 }
 
-std::string with_error(double value, double error, int texts) {
-  return number_text("%.4f", value) + " ± " + (texts < 2 ? "?" : number_text("%.4f", error));
-}
-
 std::string table_row(const RankedRow& one, bool best) {
   const KlSummary& s = one.summary;
   const std::string behind =
-      best ? "-" : with_error(one.behind, one.behind_error, s.texts) + (one.told_apart ? "" : " (=)");
+      best ? "-" : with_error("%.4f", one.behind, one.behind_error, s.texts) + (one.told_apart ? "" : " (=)");
   return "| " + one.row->kv_type + " | " + one.row->name + " | " + std::to_string(one.row->budget) + " | " +
          number_text("%.2f", static_cast<double>(one.row->bytes) / 1048576) + " | " +
-         with_error(s.kl, s.kl_error, s.texts) + " | " + behind + " | " + number_text("%.4f", s.median) +
+         with_error("%.4f", s.kl, s.kl_error, s.texts) + " | " + behind + " | " + number_text("%.4f", s.median) +
          " | " + number_text("%.3f", s.p99) + " | " + percent_text(s.same_top) + " |\n";
 }
 
@@ -77,8 +74,7 @@ std::string ranking_table(const std::vector<RankedRow>& ranked, const std::vecto
 nlohmann::json ranked_json(const RankedRow& ranked) {
   nlohmann::json json = summary_json(*ranked.row);
   json["behind"] = ranked.behind;
-  json["behind_error"] =
-      ranked.summary.texts < 2 ? nlohmann::json(nullptr) : nlohmann::json(ranked.behind_error);
+  json["behind_error"] = or_null(known_error(ranked.behind_error, ranked.summary.texts));
   json["told_apart"] = ranked.told_apart;
   return json;
 }

@@ -1,7 +1,6 @@
 #include "eval/report/kl_lines.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -70,54 +69,38 @@ KlLine read_line(const ResultsLine& line) {
           .settings = settings_of(line.json)};
 }
 
-// Sums over the seeds of one text.
-struct Sums {
-  double kl = 0, same_top = 0, nll = 0, nll_full = 0, median = 0, p99 = 0;
-  double positions = 0, predicted = 0, lines = 0;
+// Over texts of the mean of each one's seeds.
+double mean_of_means(const std::map<std::string, std::vector<double>>& texts) {
+  std::vector<double> means;
+  for (const auto& [name, values] : texts) means.push_back(mean(values));
+  return mean(means);
+}
 
-  void add(const KlLine& line) {
-    const auto n = static_cast<double>(line.positions), next = n - 1;  // the last position has no next token
-    kl += n * line.kl_mean;
-    same_top += n * line.same_top;
-    nll += next * line.nll;
-    nll_full += next * line.nll_full;
-    median += line.kl_median;
-    p99 += line.kl_p99;
-    positions += n;
-    predicted += next;
-    ++lines;
-  }
-};
+KlSums sums_of(const KlLine& line) {
+  const auto n = static_cast<double>(line.positions), next = n - 1;  // the last position has no next token
+  return {.kl = n * line.kl_mean,
+          .same_top = n * line.same_top,
+          .nll = next * line.nll,
+          .full_nll = next * line.nll_full,
+          .positions = n,
+          .predicted = next};
+}
 
 KlSummary summarise_lines(const std::vector<const KlLine*>& lines) {
-  std::map<std::string, Sums> texts;
-  KlSummary s;
+  std::map<std::string, KlSums> texts;
+  std::map<std::string, std::vector<double>> medians, p99s;
+  double most = 0;
   for (const KlLine* line : lines) {
     if (line->positions == 0) continue;
-    texts[line->text].add(*line);
-    s.positions += line->positions;
-    s.max = std::max(s.max, line->kl_max);
+    texts[line->text] += sums_of(*line);
+    medians[line->text].push_back(line->kl_median);
+    p99s[line->text].push_back(line->kl_p99);
+    most = std::max(most, line->kl_max);
   }
-  std::vector<double> kl, same, nll, full, medians, p99s;
-  for (const auto& [name, sums] : texts) {
-    kl.push_back(sums.kl / sums.positions);
-    same.push_back(sums.same_top / sums.positions);
-    medians.push_back(sums.median / sums.lines);
-    p99s.push_back(sums.p99 / sums.lines);
-    if (sums.predicted == 0) continue;
-    nll.push_back(sums.nll / sums.predicted);
-    full.push_back(sums.nll_full / sums.predicted);
-  }
-  s.texts = static_cast<int>(kl.size());
-  s.kl = mean(kl);
-  s.kl_error = standard_error(kl);
-  s.median = mean(medians);
-  s.p99 = mean(p99s);
-  s.same_top = mean(same);
-  s.same_top_error = standard_error(same);
-  s.perplexity = std::exp(mean(nll));
-  s.perplexity_error = s.perplexity * standard_error(nll);
-  s.full_perplexity = std::exp(mean(full));
+  KlSummary s = summarise(texts);
+  s.median = mean_of_means(medians);
+  s.p99 = mean_of_means(p99s);
+  s.max = most;
   return s;
 }
 
@@ -191,24 +174,9 @@ std::optional<double> noise_floor(std::span<const KlFileRow> rows, const std::st
 json kl_file_json(const KlFile& file) {
   json rows = json::array();
   for (const KlFileRow& row : kl_rows(file)) {
-    const KlSummary& s = row.summary;
-    const auto error = [&](double value) { return s.texts < 2 ? json(nullptr) : json(value); };
-    rows.push_back({{"model", row.model},
-                    {"policy", row.policy},
-                    {"budget", row.budget},
-                    {"seeds", row.seeds},
-                    {"texts", s.texts},
-                    {"positions", s.positions},
-                    {"kl_mean", s.kl},
-                    {"kl_error", error(s.kl_error)},
-                    {"kl_median", s.median},
-                    {"kl_p99", s.p99},
-                    {"kl_max", s.max},
-                    {"same_top", s.same_top},
-                    {"same_top_error", error(s.same_top_error)},
-                    {"perplexity", s.perplexity},
-                    {"perplexity_error", error(s.perplexity_error)},
-                    {"perplexity_full", s.full_perplexity}});
+    rows.push_back(summary_json(row.summary));
+    rows.back().update(
+        {{"model", row.model}, {"policy", row.policy}, {"budget", row.budget}, {"seeds", row.seeds}});
     rows.back().update(row.settings);
   }
   return {{"file", file.name}, {"torn", file.torn}, {"rows", rows}};

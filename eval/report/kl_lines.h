@@ -40,7 +40,7 @@ struct KlFileRow {
   nlohmann::json settings;
   std::string label;  // the policy, and what tells it from others of its name: "vase · key_type q8_0"
   size_t seeds = 0;
-  // As summarise() of eval/kl_report.h has it, but for the median and p99, which cannot be had from those of
+  // As summarise() of eval/kl_summary.h has it, but for the median and p99, which cannot be had from those of
   // the texts: they are means over texts.
   KlSummary summary;
 };

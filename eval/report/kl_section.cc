@@ -23,10 +23,6 @@ constexpr const char* kHowToRead =
     "on the same text, with a bar of one standard error over texts up and down. Lower is better, and 0, "
     "which a log axis does not have, is the full cache.";
 
-std::string with_error(const char* format, double value, double error, int texts) {
-  return number_text(format, value) + " ± " + (texts < 2 ? "?" : number_text(format, error));
-}
-
 // What is said behind a mean.
 std::string mark_of(const KlFileRow& row, std::optional<double> floor) {
   if (row.budget == 0) return "";
@@ -36,21 +32,10 @@ std::string mark_of(const KlFileRow& row, std::optional<double> floor) {
 
 std::vector<std::string> cells_of(const KlFileRow& row, std::optional<double> floor) {
   const KlSummary& s = row.summary;
-  const std::string budget = row.budget > 0 ? std::to_string(row.budget) : "-";
-  if (s.positions == 0)
-    return {row.label, budget, "never evicted", "", "", "", "", "", std::to_string(row.seeds), "0", "0"};
-  return {row.label,
-          budget,
-          with_error("%.4f", s.kl, s.kl_error, s.texts) + mark_of(row, floor),
-          number_text("%.4f", s.median),
-          number_text("%.3f", s.p99),
-          number_text("%.2f", s.max),
-          with_error("%.1f", 100 * s.same_top, 100 * s.same_top_error, s.texts),
-          with_error("%.3f", s.perplexity, s.perplexity_error, s.texts) + " (" +
-              number_text("%.3f", s.full_perplexity) + ")",
-          std::to_string(row.seeds),
-          std::to_string(s.texts),
-          std::to_string(s.positions)};
+  std::vector<std::string> cells = summary_cells(s, mark_of(row, floor));
+  cells.insert(cells.begin(), {row.label, row.budget > 0 ? std::to_string(row.budget) : "-"});
+  cells.insert(cells.end(), {std::to_string(row.seeds), std::to_string(s.texts), std::to_string(s.positions)});
+  return cells;
 }
 
 Table table_of(const KlFile& file, const std::vector<KlFileRow>& rows, const std::string& model,

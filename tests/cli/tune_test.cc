@@ -67,8 +67,9 @@ TEST_F(CliTune, AllBudgetsCountThePositionsOfTheSmallest) {
   std::ofstream(brief) << "a text of some sixty characters, in which 64 tokens drop none";
   const Outcome o = tune("--json --target-kl 1e-6 --policy random --seeds 2 --text " + brief);
   EXPECT_EQ(o.code, 1) << o.err;
-  const Outcome kl = vase("eval kl --json --threads 1 --policy random --seeds 2 --model " + small_.path() + " --text " + text_ +
-                          " --text " + brief + " --kv-buffer 8 --tokens 300 --kv-budget 16 --kv-budget 64 --kv-budget 288");
+  const Outcome kl = vase("eval kl --json --threads 1 --policy random --seeds 2 --model " + small_.path() +
+                          " --text " + text_ + " --text " + brief +
+                          " --kv-buffer 8 --tokens 300 --kv-budget 16 --kv-budget 64 --kv-budget 288");
   std::remove(brief.c_str());
   const json measured = json::parse(o.out)["policies"][0]["measured"], own = json::parse(kl.out)["rows"];
   ASSERT_EQ(own.size(), 3u) << kl.err;

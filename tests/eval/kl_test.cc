@@ -215,6 +215,25 @@ TEST(KlSummary, OfTextsThatDifferInEverything) {
   EXPECT_NEAR(s.full_perplexity, 1.868245957, 1e-9);   // exp of the mean of 1 and 0.25
 }
 
+// The last token of a text predicts none: of one counted position alone there is no perplexity.
+TEST(KlSummary, WithoutAPredictedTokenThereIsNoPerplexity) {
+  KlRow row = test::unlike_texts();
+  row.texts.erase(row.texts.begin());  // leaves b, which predicts one token, and c
+  EXPECT_EQ(summary_cells(summarise(row), "").back(), "1.649 ± ? (1.284)") << "of b alone, exp 0.5 and exp 0.25";
+  nlohmann::json json = summary_json(row);
+  EXPECT_TRUE(json["kl_error"].is_number());
+  EXPECT_TRUE(json["perplexity"].is_number());
+  EXPECT_TRUE(json["perplexity_error"].is_null());
+  row.texts.erase(row.texts.begin());
+  const std::string table = kl_table({row}, {});
+  EXPECT_NE(table.find("| p | 64 | 3.0000 ± ? | 3.0000 | 3.000 | 3.00 | 0.0 ± ? | - | 1 |\n"), std::string::npos)
+      << table;
+  json = summary_json(row);
+  EXPECT_EQ(json["kl_mean"], 3);
+  for (const char* key : {"perplexity", "perplexity_error", "perplexity_full"})
+    EXPECT_TRUE(json[key].is_null()) << key;
+}
+
 // By hand, as above.
 TEST(KlLine, HoldsTheNumbersOfOneText) {
   const KlRow row = test::unlike_texts();

@@ -108,6 +108,15 @@ TEST_F(KlLines, OfTextsThatDifferInEverything) {
   EXPECT_NEAR(s.full_perplexity, 1.868245957, 1e-9);
 }
 
+TEST_F(KlLines, WithoutAPredictedTokenThereIsNoPerplexity) {
+  const KlRow row = test::unlike_texts();
+  const json read = kl_file_json(read_kl_file(write(line(row, row.texts[2], 0))))["rows"].at(0);
+  EXPECT_EQ(read["kl_mean"], 3);
+  EXPECT_EQ(read["positions"], 1);
+  for (const char* key : {"perplexity", "perplexity_error", "perplexity_full"})
+    EXPECT_TRUE(read[key].is_null()) << key;
+}
+
 TEST_F(KlLines, OtherSettingsAreOtherRowsAndShowWhatDiffers) {
   const auto with = [](int budget, RowType type, double kl) {
     KlRow row{"p", budget, {}};
