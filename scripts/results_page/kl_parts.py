@@ -1,7 +1,7 @@
 """`vase eval kl` over many policies, a few at a time, so that an interrupt loses minutes and not hours."""
 import json
 
-from parts import kept_json, require_same
+from parts import hash_of, kept_json, require_same
 
 POLICIES = 6  # of a part; each part reads the texts anew with the full cache
 
@@ -33,7 +33,8 @@ def measure(place, name, words):
     arguments = place.arguments(words)
     policies, others = split(arguments)
     folder = place.folder(name)
-    require_same(folder, {"arguments": [*words, *policies], "program": place.version()})
+    texts = [hash_of(path) for flag, path in zip(others, others[1:]) if flag == "--text"]
+    require_same(folder, {"arguments": [*words, *policies], "texts": texts, "program": place.version()})
     whole, lines = None, []
     parts = parts_of(policies)
     for number, part in enumerate(parts):

@@ -3,13 +3,12 @@
 Each text by itself, because the summary of several has no numbers of single texts, and rows of several runs can only be compared
 text by text. Several lists of rows, because not every one is wanted at all megabytes.
 """
-import hashlib
 import json
 import pathlib
 import shlex
 
 from files import PageError, write_whole
-from parts import kept_json, require_same
+from parts import hash_of, kept_json, require_same
 from recorded import list_lines
 
 ROWS_FILE = "rows.txt"
@@ -67,7 +66,7 @@ def measure(place, name, words, rows):
     shared, calls = calls_of(place.arguments(words), rows)
     path = pathlib.Path(value_of(shared, "--text"))
     folder = place.folder(name)
-    made_of = {"arguments": list(words), "rows": calls, "texts": hashlib.sha256(path.read_bytes()).hexdigest(), "program": place.version()}
+    made_of = {"arguments": list(words), "rows": calls, "texts": hash_of(path), "program": place.version()}
     require_same(folder, made_of)
     shared = without(shared, "--text")
     parts = []

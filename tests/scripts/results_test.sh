@@ -96,6 +96,37 @@ goes_on_after_a_failure() {
   expect_status 0
 }
 
+# refuses_parts_of CODE: the folder of kl-coder-1.5b after the code has changed its config.json.
+refuses_parts_of() {
+  cp "$work/kl-coder-1.5b/config.json" "$scratch/config"
+  python3 - "$work/kl-coder-1.5b/config.json" "$1" <<'PY'
+import json, sys
+path, code = sys.argv[1:]
+config = json.load(open(path))
+exec(code)
+json.dump(config, open(path, "w"))
+PY
+  run "$script" measure --again kl-coder-1.5b
+  expect_status 1
+  expect_said "$work/kl-coder-1.5b holds parts of another run (not the same: texts); remove that folder and measure again"
+  mv "$scratch/config" "$work/kl-coder-1.5b/config.json"
+}
+
+parts_stay_with_their_texts() {
+  local texts=$work/gsm8k-100-greedy/results.jsonl
+  cp "$texts" "$scratch/texts"
+  sed 1q "$scratch/texts" >>"$texts"
+  run "$script" measure --again kl-coder-1.5b
+  expect_status 1
+  expect_said 'holds parts of another run (not the same: texts)'
+  cp "$scratch/texts" "$texts"
+  refuses_parts_of 'del config["texts"]'
+  refuses_parts_of 'config["texts"] = ["0" * 64]'
+  FAKE_EVAL_LOG=$scratch/again run "$script" measure --again kl-coder-1.5b
+  expect_status 0
+  if grep -q '^eval kl' "$scratch/again"; then fail "measured again: $(cat "$scratch/again")"; fi
+}
+
 # With parts of one policy: the third fails, and is all that is measured the next time.
 goes_on_with_divergences() {
   sed -i 's/^POLICIES = 6/POLICIES = 1/' "$tree/scripts/results_page/kl_parts.py"
@@ -113,6 +144,7 @@ assert [(row["policy"], row["budget"]) for row in run["rows"]] == [
 assert run["groups"][0]["items"] == [["p-0", 50, 0.4, 0.9], ["p-1", 50, 0.4, 0.9]], run["groups"][0]
 assert len(run["groups"]) == 6 and len(run["noise_floors"]) == 1
 PY
+  parts_stay_with_their_texts
   sed -i 's/--kv-budget 64 --kv-budget 128$/--kv-budget 64/' "$results/runs.txt"
   run "$script" measure --again kl-coder-1.5b
   expect_status 1
