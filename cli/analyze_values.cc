@@ -52,8 +52,7 @@ struct Study {
 };
 
 void require_rows(const std::vector<eval::Text>& texts, const ModelShape& shape, int skip) {
-  size_t longest = 0;
-  for (const eval::Text& text : texts) longest = std::max(longest, text.tokens.size());
+  const size_t longest = eval::longest_of(texts);
   if (longest <= static_cast<size_t>(skip)) {
     throw Error(ErrorCode::kUsage, "no text has more than the " + std::to_string(skip) +
                                        " tokens that --skip leaves out; give longer texts or a smaller --skip");

@@ -17,6 +17,7 @@ int bench_command(const Arguments& arguments);
 int capture_command(const Arguments& arguments);
 int calibrate_command(const Arguments& arguments);
 int eval_command(const Arguments& arguments);
+int eval_kl_command(const Arguments& arguments);
 int eval_run_command(const Arguments& arguments);
 int eval_show_command(const Arguments& arguments);
 int eval_merge_command(const Arguments& arguments);

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "interrupt.h"
 #include "output.h"
-#include "require_memory.h"
 #include "vase/error.h"
 
 namespace vase::cli {
@@ -28,12 +26,6 @@ std::vector<std::string> types_of(const TuneOptions& o, const ModelShape& shape)
   return types;
 }
 
-size_t longest_of(const std::vector<eval::Text>& texts) {
-  size_t longest = 0;
-  for (const eval::Text& text : texts) longest = std::max(longest, text.tokens.size());
-  return longest;
-}
-
 // The first position whose logits can differ from those of the full cache.
 int64_t first_difference(const MemoryPlan& plan) {
   const int64_t eviction = int64_t(plan.last_budget) + plan.period;
@@ -52,7 +44,8 @@ BytesRun::BytesRun(const TuneOptions& options, std::shared_ptr<const Model> mode
   }
   if (candidates_.empty()) fail("nothing to compare: " + not_measured_.front().why);
   set_first_position();
-  check_memory();
+  require_memory_for(grid_, *model_, texts_, o_.kl, "Give fewer --tokens");
+  measured_ = {grid_.rows, eval::noise_floor_rows(o_.kl)};
 }
 
 void BytesRun::buy(const std::string& kv_type, const std::string& name, GivenOnce& once) {
@@ -63,12 +56,13 @@ void BytesRun::buy(const std::string& kv_type, const std::string& name, GivenOnc
   try {
     const auto bought = eval::buy_cache(model_->shape(), policy, cache, o_.budget_mib, texts_, o_.kl);
     policy.validate(bought.plan.last_budget, cache.buffer);
-    rows_.push_back({name,
-                     bought.plan.budget,
-                     {},
-                     kv_type,
-                     bought.plan.bytes(),
-                     eval::settings_json(policy, bought.cache, o_.kl)});
+    grid_.add({name,
+               bought.plan.budget,
+               {},
+               kv_type,
+               bought.plan.bytes(),
+               eval::settings_json(policy, bought.cache, o_.kl)},
+              {policy, name, bought.cache, static_cast<uint64_t>(o_.first_seed)}, o_.seeds);
     candidates_.push_back({name, policy, bought});
   } catch (const Error& e) {
     if (e.code() != ErrorCode::kUsage) throw;
@@ -79,7 +73,10 @@ void BytesRun::buy(const std::string& kv_type, const std::string& name, GivenOnc
 void BytesRun::set_first_position() {
   from_ = first_difference(candidates_.front().bought.plan);
   for (const Candidate& c : candidates_) from_ = std::min(from_, first_difference(c.bought.plan));
-  const auto longest = static_cast<int64_t>(longest_of(texts_));
+  for (auto& cells : grid_.cells) {
+    for (eval::KlCell& cell : cells) cell.count_from = from_;
+  }
+  const auto longest = static_cast<int64_t>(eval::longest_of(texts_));
   if (from_ < longest) return;
   fail(
       formatted("%g MiB hold the first %lld tokens as they are, and the longest text has %lld: nothing is "
@@ -88,47 +85,8 @@ void BytesRun::set_first_position() {
                 o_.budget_mib, static_cast<long long>(from_), static_cast<long long>(longest)));
 }
 
-void BytesRun::check_memory() const {
-  for (const Candidate& c : candidates_) {
-    for (const eval::Text& text : texts_) {
-      const MemoryPlan plan =
-          plan_memory(model_->shape(), c.policy, eval::cache_for(c.policy, c.bought.cache, text),
-                      eval::engine_for(o_.kl));
-      require_memory(eval::FullCache::bytes_for(*model_, text) + plan.bytes(),
-                     text.name + ": " + c.name + " beside the full cache's distributions",
-                     "Give fewer --tokens");
-    }
-  }
-}
-
 bool BytesRun::run() {
-  size_t per_text = 2;
-  for (const Candidate& c : candidates_) per_text += static_cast<size_t>(eval::seeds_of(c.policy, o_.seeds));
-  Progress progress(texts_.size() * per_text);
-  return std::ranges::all_of(texts_, [&](const eval::Text& text) { return measure(text, progress); });
-}
-
-// A text counts for all rows or for none, so that they stay comparable.
-bool BytesRun::measure(const eval::Text& text, Progress& progress) {
-  if (interrupted()) return false;
-  progress.next(text.name + ": full cache");
-  const eval::FullCache full(model_, text, o_.kl);
-  progress.next(text.name + ": noise floor");
-  std::vector<eval::KlRow> floors = floors_, rows = rows_;
-  eval::add_noise_floors(floors, full, o_.kl, from_);
-  for (size_t i = 0; i < candidates_.size(); ++i) {
-    const Candidate& c = candidates_[i];
-    for (int seed = 0; seed < eval::seeds_of(c.policy, o_.seeds); ++seed) {
-      if (interrupted()) return false;
-      progress.next(formatted("%s: %s, %s at %d", text.name.c_str(), rows[i].kv_type.c_str(), c.name.c_str(),
-                              rows[i].budget));
-      const auto evict_seed = static_cast<uint64_t>(o_.first_seed + seed);
-      rows[i].texts.push_back(full.compare({c.policy, c.name, c.bought.cache, evict_seed, from_}, o_.kl));
-    }
-  }
-  rows_ = std::move(rows);
-  floors_ = std::move(floors);
-  return true;
+  return measure_grid(grid_, model_, texts_, o_.kl, from_, [&](const KlMeasured& text) { measured_.add(text); });
 }
 
 }  // namespace vase::cli

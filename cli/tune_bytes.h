@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "eval/kl_report.h"
 #include "given_once.h"
-#include "progress.h"
+#include "kl_run.h"
 #include "tune_options.h"
 
 namespace vase::cli {
@@ -36,23 +35,22 @@ class BytesRun {
 
   const Model& model() const { return *model_; }
   const std::vector<Candidate>& candidates() const { return candidates_; }
-  const std::vector<eval::KlRow>& rows() const { return rows_; }  // one for each candidate
-  const std::vector<eval::KlRow>& floors() const { return floors_; }
+  const std::vector<eval::KlRow>& rows() const { return measured_.rows; }  // one for each candidate
+  const std::vector<eval::KlRow>& floors() const { return measured_.floors; }
   const std::vector<NotMeasured>& not_measured() const { return not_measured_; }
   int64_t counted_from() const { return from_; }
 
  private:
   void buy(const std::string& kv_type, const std::string& name, GivenOnce& once);
   void set_first_position();
-  void check_memory() const;
-  bool measure(const eval::Text& text, Progress& progress);
 
   const TuneOptions& o_;
   std::shared_ptr<const Model> model_;
   std::vector<eval::Text> texts_;
   std::vector<Candidate> candidates_;
   std::vector<NotMeasured> not_measured_;
-  std::vector<eval::KlRow> rows_, floors_ = eval::noise_floor_rows(o_.kl);
+  KlGrid grid_;  // a row for each candidate
+  KlMeasured measured_;
   int64_t from_ = 0;  // the first position at which any candidate can differ from the full cache
 };
 

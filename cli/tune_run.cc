@@ -5,21 +5,14 @@
 #include "base/machine.h"
 #include "given_once.h"
 #include "interrupt.h"
+#include "kl_run.h"
 #include "policies/words.h"
-#include "progress.h"
-#include "require_memory.h"
 #include "vase/error.h"
 
 namespace vase::cli {
 namespace {
 
 constexpr int kStep = 16;
-
-int longest_of(const std::vector<eval::Text>& texts) {
-  size_t longest = 0;
-  for (const eval::Text& text : texts) longest = std::max(longest, text.tokens.size());
-  return static_cast<int>(longest);
-}
 
 // A head drops its first token after M and one period, and something must follow.
 eval::BudgetRange range_for(const TuneOptions& o, const Policy& policy, const std::string& name,
@@ -78,7 +71,7 @@ TuneRun::TuneRun(const TuneOptions& options, std::shared_ptr<const Model> model)
     : o_(options),
       model_(std::move(model)),
       texts_(o_.texts.read(*model_)),
-      tuned_(make_all(o_, model_->shape(), longest_of(texts_))),
+      tuned_(make_all(o_, model_->shape(), static_cast<int>(eval::longest_of(texts_)))),
       fulls_(model_, texts_, o_.kl) {
   check_memory();
 }
@@ -87,13 +80,9 @@ void TuneRun::check_memory() const {
   for (const Tuned& tuned : tuned_) {
     CacheOptions cache = o_.cache.options;
     cache.budget = tuned.range.highest;
-    for (const eval::Text& text : texts_) {
-      const MemoryPlan plan = plan_memory(
-          model_->shape(), tuned.policy, eval::cache_for(tuned.policy, cache, text), eval::engine_for(o_.kl));
-      require_memory(fulls_.bytes() + plan.bytes(),
-                     text.name + ": " + tuned.name + " beside the full cache's distributions",
-                     "Give fewer --tokens");
-    }
+    for (const eval::Text& text : texts_)
+      require_memory_beside(fulls_.bytes(), *model_, text, {tuned.policy, tuned.name, cache}, o_.kl,
+                            "Give fewer --tokens");
   }
 }
 
@@ -129,17 +118,14 @@ std::optional<double> TuneRun::measure(Tuned& tuned, int budget) {
                   .budget = budget,
                   .texts = {},
                   .settings = eval::settings_json(tuned.policy, cache, o_.kl)};
-  const int seeds = eval::seeds_of(tuned.policy, o_.seeds);
-  Progress progress(texts_.size() * static_cast<size_t>(seeds));
+  std::vector<eval::KlCell> cells =
+      with_seeds({tuned.policy, tuned.name, cache, static_cast<uint64_t>(o_.first_seed)}, o_.seeds);
+  Progress progress(texts_.size() * cells.size());
   for (size_t i = 0; i < texts_.size(); ++i) {
-    for (int seed = 0; seed < seeds; ++seed) {
-      if (interrupted()) return std::nullopt;
-      progress.next(tuned.name + " at " + std::to_string(budget) + ": " + texts_[i].name);
-      const auto evict_seed = static_cast<uint64_t>(o_.first_seed + seed);
-      eval::KlCell cell{tuned.policy, tuned.name, cache, evict_seed};
-      if (!tuned.rows.empty()) cell.count_from = tuned.rows.front().texts[row.texts.size()].first_counted();
-      row.texts.push_back(fulls_.of(i).compare(cell, o_.kl));
-    }
+    if (interrupted()) return std::nullopt;
+    for (size_t seed = 0; !tuned.rows.empty() && seed < cells.size(); ++seed)
+      cells[seed].count_from = tuned.rows.front().texts[row.texts.size() + seed].first_counted();
+    if (!measure_cells(row, cells, fulls_.of(i), texts_[i], o_.kl, progress)) return std::nullopt;
   }
   tuned.rows.push_back(std::move(row));
   return eval::summarise(tuned.rows.back()).kl;

@@ -59,9 +59,7 @@ FullCache::FullCache(std::shared_ptr<const Model> model, const Text& text, const
     : model_(std::move(model)), text_(text), vocabulary_(model_->shape().vocabulary) {
   log_p_.resize(text.tokens.size() * vocabulary_);
   Engine engine(model_, Policy(),
-                {.key_type = options.full_type, .value_type = options.full_type,
-                 .context = static_cast<int>(text.tokens.size())},
-                engine_for(options));
+                {.context = static_cast<int>(text.tokens.size())}, engine_for(options));
   force_text(engine, text, {}, "full cache", [&](int64_t position, std::span<const float> logits) {
     const float normaliser = static_cast<float>(log_sum_exp(logits));
     float* row = log_p_.data() + static_cast<size_t>(position) * vocabulary_;

@@ -50,7 +50,6 @@ struct KlText {
 struct KlOptions {
   int threads = 0;   // 0 = physical cores
   int chunk = 64;    // tokens forced at a time: the engine cuts them where heads evict, so any chunk gives the same numbers
-  RowType full_type = RowType::kF16;  // rows of the full cache
 };
 
 // The cache that a cell's run of a text of so many tokens takes: what depends on the text is set.

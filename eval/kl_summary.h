@@ -1,5 +1,5 @@
-// Statistics of a divergence over texts, as tables and JSON show them: for `vase eval kl` and `vase tune`, which
-// hold every position, and for `vase report`, which reads lines of single texts again.
+// Statistics of a divergence over texts, as tables and JSON show them: for `vase eval kl` and `vase tune`,
+// which hold every position, and for `vase report`, which reads lines of single texts again.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct KlSums {
   KlSums& operator+=(const KlSums& more);
 };
 
-// Means are means over texts of each text's own mean (seeds pooled), so that their standard error over texts is
-// honest.
+// Means are means over texts of each text's own mean (seeds pooled), so that their standard error over texts
+// is honest.
 struct KlSummary {
   int texts = 0;       // with at least one counted position; of one alone there are no standard errors
   int predicting = 0;  // those with a next token; of none there is no perplexity, of one alone no error of it

@@ -33,8 +33,6 @@ double fair_coin_tail(int64_t most, int64_t trials) {
 
 }  // namespace
 
-double pass_at_1(std::span<const double> problems) { return mean(problems); }
-
 std::optional<Interval> bootstrap_interval(std::span<const double> paired_differences, int draws, uint64_t seed) {
   if (draws < 1) {
     throw Error(ErrorCode::kUsage, "a bootstrap of " + std::to_string(draws) + " draws; allowed: 1 or more");

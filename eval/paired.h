@@ -1,6 +1,6 @@
 // How sure a result is. One value per problem: its right answers as a share of its samples, or the difference of two
 // such shares (a policy's minus that of the full cache). Problems are what varies, so they are what is resampled and
-// counted. The standard error of a mean: eval/statistics.h.
+// counted. pass@1 is their mean; that and its standard error: eval/statistics.h.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,6 @@ namespace vase::eval {
 struct Interval {
   double low, high;
 };
-
-// Mean over problems; 0 for none.
-double pass_at_1(std::span<const double> problems);
 
 // 95 % interval of the mean difference: percentile bootstrap over problems. Empty where all differences are equal, as
 // that of one problem is: drawn again they say nothing of other problems. The same seed gives the same interval. Throws

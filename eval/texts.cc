@@ -1,5 +1,6 @@
 #include "eval/texts.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -109,6 +110,12 @@ std::vector<Text> read_texts(const Model& model, const std::string& path, int mo
   }
   if (all.empty()) fail(path, "holds no texts");
   return all;
+}
+
+size_t longest_of(const std::vector<Text>& texts) {
+  size_t longest = 0;
+  for (const Text& text : texts) longest = std::max(longest, text.tokens.size());
+  return longest;
 }
 
 void make_names_differ(std::vector<Text>& texts) {

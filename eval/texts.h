@@ -26,6 +26,8 @@ struct Text {
 // Throws Error: kNotFound, kCorrupt (with the line), kUsage.
 std::vector<Text> read_texts(const Model& model, const std::string& path, int most_tokens, int texts);
 
+size_t longest_of(const std::vector<Text>& texts);  // tokens
+
 // Texts are told apart by name: a name that others have had before is followed by " (2)", " (3)", ...
 void make_names_differ(std::vector<Text>& texts);
 

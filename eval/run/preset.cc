@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eval/json_text.h"
+#include "eval/or_null.h"
 #include "eval/run/cache_json.h"
 #include "eval/run/json_fields.h"
 #include "vase/error.h"
@@ -28,7 +29,7 @@ constexpr const char* kAdvice = "; write it anew with `vase tune --kv-budget-mb 
 
 json measured_json(const Preset::Measured& m) {
   return {{"kl_mean", m.kl},
-          {"kl_error", m.kl_error ? json(*m.kl_error) : json(nullptr)},
+          {"kl_error", or_null(m.kl_error)},
           {"noise_floor", m.noise_floor},
           {"texts", m.texts},
           {"seeds", m.seeds},

@@ -81,9 +81,9 @@ SummaryRow summarise_cell(const Results& results) {
   const auto labelled = [](const char* name) { return [name](const Result& r) { return r.label == name; }; };
   row.problems = static_cast<int>(right.size());
   row.items = static_cast<int64_t>(results.size());
-  row.pass = pass_at_1(right);
+  row.pass = mean(right);
   row.pass_error = standard_error(right);
-  row.strict = pass_at_1(by_problem(results, [](const Result& r) { return r.right && r.ended(); }));
+  row.strict = mean(by_problem(results, [](const Result& r) { return r.right && r.ended(); }));
   row.unjudged = std::ranges::count_if(results, [](const Result* r) { return !r->judged; });
   row.garbage = mean_of(results, labelled("garbage"));
   row.loop = mean_of(results, labelled("loop"));

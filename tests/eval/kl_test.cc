@@ -20,17 +20,16 @@ class Kl : public testing::Test {
   test::TinyModel file_{{.family = "qwen3"}};
   std::shared_ptr<const Model> model_ = Model::load(file_.path());
   Text text_{"tiny", test::tiny_text(150), 10};
-  KlOptions options_{.threads = 1, .chunk = 16, .full_type = RowType::kF32};
+  KlOptions options_{.threads = 1, .chunk = 16};
 
   KlCell cell(const std::string& policy, int budget, uint64_t seed = 0) const {
-    return {Policy::parse(policy), policy,
-            {.budget = budget, .buffer = 8, .key_type = RowType::kF32, .value_type = RowType::kF32}, seed};
+    return {Policy::parse(policy), policy, {.budget = budget, .buffer = 8}, seed};
   }
 };
 
 TEST_F(Kl, TheFullCacheDoesNotDifferFromItselfWhateverTheChunk) {
   const FullCache full(model_, text_, options_);
-  const KlText same = full.compare_with_itself(7, RowType::kF32, options_);
+  const KlText same = full.compare_with_itself(7, RowType::kF16, options_);
   ASSERT_EQ(same.kl.size(), 150u);
   for (float kl : same.kl) EXPECT_LE(kl, 1e-6);  // of log-probabilities kept as f32
   EXPECT_EQ(same.same_top, 150);
@@ -126,7 +125,7 @@ TEST_F(Kl, EqualsTheDirectEvaluationRowByRow) {
   const auto keep = [](auto& rows) {
     return [&rows](int64_t, std::span<const float> logits) { rows.emplace_back(logits.begin(), logits.end()); };
   };
-  Engine(model_, Policy(), {.key_type = RowType::kF32, .value_type = RowType::kF32, .context = 150}, {.threads = 1})
+  Engine(model_, Policy(), {.context = 150}, {.threads = 1})
       .force(text_.tokens, 10, session, keep(want));
   Engine(model_, c.policy, c.cache, {.threads = 1}).force(text_.tokens, 10, session, keep(got));
   const KlText row = full.compare(c, options_);

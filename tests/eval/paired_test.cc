@@ -17,11 +17,6 @@ std::vector<double> differences(int better, int worse, int equal) {
   return values;
 }
 
-TEST(PassAt1, IsTheMeanOverProblems) {
-  EXPECT_DOUBLE_EQ(pass_at_1(std::vector<double>{1, 0.5, 0, 0.25}), 0.4375);
-  EXPECT_EQ(pass_at_1({}), 0);
-}
-
 // Two problems: the mean of a resample is 0, 1/2 or 1 with probability 1/4, 1/2, 1/4, so both ends lie in the outer
 // ones. Four with a single one: k/4 with k of Binomial(4, 1/4). P(k = 0) = 0.316 and P(k <= 2) = 0.949 < 0.975 < P(k <=
 // 3) = 0.996.
