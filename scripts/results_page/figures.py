@@ -7,6 +7,7 @@ FIGURES = (
     Figure("peer", ("gsm8k-100-greedy", "gsm8k-100-ggml", "gsm8k-100-llama"), "", tables.peer_table),
     Figure("gsm8k", ("gsm8k-100",), "Right answers less those of the full cache, 100 problems of GSM8K", tables.accuracy_table),
     Figure("answers-m96", ("answers-m96-vase", "answers-m96-f16"), "", tables.accuracy_table),
+    Figure("answers-m48", ("answers-m48",), "", tables.accuracy_table),
     Figure("math500", ("math500-50",), "Right answers less those of the full cache, 50 problems of MATH-500", tables.accuracy_table),
     Figure("halves", ("halves-24",), "", tables.accuracy_table),
     Figure("kl-coder-1.5b", ("kl-coder-1.5b",), "KL divergence against budget, Qwen2.5-Coder-1.5B", tables.kl_table),
