@@ -33,17 +33,16 @@ std::string AnalysisOutput::foot(const std::string& command) {
   return "Made by vase " + std::string(build_id()) + " with vase " + command + ".";
 }
 
+// Prints first: a file that cannot be written must not take what was measured with it.
 void AnalysisOutput::write(const std::function<Document()>& document,
                            const std::function<nlohmann::json()>& json) {
-  if (file_ || !json_) {
-    const Document made = document();
-    if (file_) {
-      file_->write(eval::report::html_page(made));
-      file_->commit();
-    }
-    if (!json_) write_output(tables_of(made));
-  }
   if (json_) print_json(json(), 2);
+  if (json_ && !file_) return;
+  const Document made = document();
+  if (!json_) write_output(tables_of(made));
+  if (!file_) return;
+  file_->write(eval::report::html_page(made));
+  file_->commit();
 }
 
 }  // namespace vase::cli

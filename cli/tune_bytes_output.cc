@@ -35,7 +35,6 @@ std::string report(const TuneOptions& o, const BytesRun& run, const std::vector<
   text += "\n" + eval::ranking_table(ranked, run.floors(), run.counted_from());
   for (const NotMeasured& one : run.not_measured())
     text += "Not measured: " + one.kv_type + ", " + one.name + ": " + one.why + "\n";
-  if (complete && !o.preset_out.empty()) text += "Written to " + o.preset_out + ", for --preset.\n";
   return text;
 }
 
@@ -102,13 +101,14 @@ BytesOutput::BytesOutput(const TuneOptions& options) : o_(options) {
 
 void BytesOutput::write(const BytesRun& run, bool complete) {
   const std::vector<eval::RankedRow> ranked = eval::rank_rows(run.rows(), eval::noise_floor(run.floors()));
-  if (preset_ && complete) {
-    if (!o_.overwrite) refuse_existing(o_.preset_out);  // another may have come while this one measured
-    preset_->write(eval::preset_text(preset_of(o_, run, ranked.front())));
-    preset_->commit();
-  }
+  // First, since a file that cannot be written must not take what was measured with it.
   o_.json ? print_json(summary(o_, run, ranked, complete), 2)
           : write_output(report(o_, run, ranked, complete));
+  if (!preset_ || !complete) return;
+  if (!o_.overwrite) refuse_existing(o_.preset_out);  // another may have come while this one measured
+  preset_->write(eval::preset_text(preset_of(o_, run, ranked.front())));
+  preset_->commit();
+  if (!o_.json) write_output("Written to " + o_.preset_out + ", for --preset.\n");
 }
 
 }  // namespace vase::cli

@@ -1,11 +1,31 @@
 #include "eval/grading/lexer.h"
-#include "eval/stripped.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
 
 #include "eval/grading/notation.h"
 #include "eval/grading/vocabulary.h"
+#include "eval/stripped.h"
 
 namespace vase::eval::grading {
 namespace {
+
+constexpr size_t kPowerDigits = 3;  // of a power of ten, so that what is written out stays short
+
+// A decimal times a power of ten, written out: "1.5" and 3 give "1500".
+std::string shifted(const std::string& decimal, int power) {
+  const size_t point = std::min(decimal.find('.'), decimal.size());
+  std::string digits = decimal;
+  digits.erase(point, 1);
+  int whole = static_cast<int>(point) + power;  // digits in front of the point
+  if (whole < 1) {
+    digits.insert(0, 1 - whole, '0');
+    whole = 1;
+  }
+  if (whole >= static_cast<int>(digits.size())) return digits.append(whole - digits.size(), '0');
+  return digits.insert(whole, ".");
+}
 
 class Lexer {
  public:
@@ -37,8 +57,10 @@ class Lexer {
     if (peek() == '.' && is_digit(peek(1))) {
       ++at_;
       digits += '.' + digit_run();
+      if (const auto power = power_of_ten()) return add(TokenType::kNumber, shifted(digits, *power));
       return add(TokenType::kNumber, digits + repeating());
     }
+    if (const auto power = power_of_ten()) return add(TokenType::kNumber, shifted(digits, *power));
     if (peek() == '.') {
       ++at_;  // of a sentence, or in front of repeating digits
       if (const std::string period = repeating(); !period.empty()) digits += '.' + period;
@@ -50,6 +72,20 @@ class Lexer {
     const size_t from = at_;
     while (is_digit(peek())) ++at_;
     return std::string(text_.substr(from, at_ - from));
+  }
+
+  // The power of ten of "e-7" directly behind a number, which it takes; none where there is no such or too large a one.
+  std::optional<int> power_of_ten() {
+    if (peek() != 'e' && peek() != 'E') return std::nullopt;
+    const bool has_sign = peek(1) == '+' || peek(1) == '-';
+    const size_t first = has_sign ? 2 : 1;
+    size_t end = first;
+    while (is_digit(peek(end))) ++end;
+    if (end == first || end - first > kPowerDigits || is_letter(peek(end))) return std::nullopt;
+    const int power = std::stoi(std::string(text_.substr(at_ + first, end - first)));
+    const bool is_negative = peek(1) == '-';
+    at_ += end;
+    return is_negative ? -power : power;
   }
 
   // Groups of three digits behind separators.

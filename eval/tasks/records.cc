@@ -20,6 +20,7 @@ using nlohmann::json;
 using Use = std::function<void(const Record&)>;
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr size_t kMostExact = 16;  // characters of a decimal: point and 15 digits, which a double keeps
 
 [[noreturn]] void corrupt(const std::string& where, const std::string& what) {
   throw Error(ErrorCode::kCorrupt, where + ": " + what);
@@ -162,11 +163,23 @@ void read_records(const std::string& path, const Use& use) {
 
 void fail_record(const Record& record, const std::string& what) { corrupt(record.where, what); }
 
+namespace {
+
+// A whole number, or a decimal written out. Of others digits may have been lost by now.
+std::string number_text(const Record& record, const char* name, const nlohmann::json& number) {
+  std::string text = number.dump();
+  if (number.is_number_float() && (text.size() > kMostExact || text.find('e') != std::string::npos))
+    fail_record(record, std::string("the number of \"") + name + "\" has too many digits; write it as a text, in quotes");
+  return text;
+}
+
+}  // namespace
+
 std::optional<std::string> find_text(const Record& record, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     const auto found = record.fields.find(name);
     if (found == record.fields.end() || found->is_null()) continue;
-    if (found->is_number()) return found->dump();
+    if (found->is_number()) return number_text(record, name, *found);
     if (!found->is_string()) fail_record(record, std::string("\"") + name + "\" must be a text or a number");
     return std::string(stripped(found->get_ref<const std::string&>()));
   }

@@ -95,6 +95,13 @@ TEST_F(Analyze, PagesHoldFigures) {
   EXPECT_NE(refused.err.find("--page"), std::string::npos) << refused.err;
 }
 
+TEST_F(Analyze, APageThatCannotBeWrittenLeavesTheTables) {
+  const Outcome o = analyze("values", "--page /dev/full");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.out.find("| layer |"), std::string::npos) << o.out;
+  EXPECT_NE(o.err.find("/dev/full"), std::string::npos) << o.err;
+}
+
 TEST_F(Analyze, RetentionReadsALog) {
   const std::string log = test::temporary_path(".jsonl"), page = test::temporary_path(".html");
   const test::TinyModel model;

@@ -124,6 +124,14 @@ TEST_F(CliPreset, TunePrintsATableAndWritesAPreset) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3) << "nothing but the texts and the preset";
 }
 
+TEST_F(CliPreset, APresetThatCannotBeWrittenLeavesTheTable) {
+  const Outcome o = tune("--kv-type f16 --policy random --preset-out /dev/full");
+  EXPECT_EQ(o.code, 1);
+  EXPECT_NE(o.out.find("| f16 | random |"), std::string::npos) << o.out;
+  EXPECT_EQ(o.out.find("Written to"), std::string::npos) << o.out;
+  EXPECT_NE(o.err.find("/dev/full"), std::string::npos) << o.err;
+}
+
 TEST_F(CliPreset, TuneReplacesAFileOnlyWhenTold) {
   std::ofstream(preset_) << "mine";
   const std::string flags = "--kv-type f16 --policy random --preset-out ";
