@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -219,7 +220,9 @@ void set_cells(RunFlags& f) {
 
 std::vector<std::string> read_ids(const std::string& path) {
   std::ifstream in(path);
-  if (!in) throw Error(ErrorCode::kNotFound, "cannot read --ids " + path);
+  if (!in || std::filesystem::is_directory(path)) {
+    throw Error(ErrorCode::kNotFound, "cannot read --ids " + path + "; give a file with an id in each line");
+  }
   std::vector<std::string> ids;
   for (std::string line; std::getline(in, line);) {
     if (line.ends_with('\r')) line.pop_back();

@@ -120,6 +120,9 @@ ChatReply read_reply(const std::string& body) {
   if (!thinking.empty())
     reply.text = "<think>\n" + thinking + (reply.text.empty() ? "" : "\n</think>\n\n" + reply.text);
   reply.finish = text_of(choice, "finish_reason");
+  if (reply.text.empty() && reply.finish.empty()) {
+    throw RefusedRequest(ErrorCode::kCorrupt, "the server's answer has no text and no finish_reason: " + body.substr(0, 200));
+  }
   if (reply.finish == "stop") reply.finish = "eos";
   const json usage = answer.value("usage", json());
   reply.prompt_tokens = count_of(usage, "prompt_tokens");
@@ -148,9 +151,15 @@ struct ChatServer::Impl {
     return !stop();
   }
 
+  // A server that says nothing for too long, and one that hangs up, look alike.
+  std::string hint(httplib::Error error) const {
+    if (error != httplib::Error::Read) return "";
+    return "; it may be silent for " + std::to_string(options.timeout_s) + " s, --server-timeout allows more";
+  }
+
   // What went wrong; empty when nothing did.
   std::string problem(const httplib::Result& result) const {
-    if (!result) return "the connection failed (" + httplib::to_string(result.error()) + ")";
+    if (!result) return "the connection failed (" + httplib::to_string(result.error()) + hint(result.error()) + ")";
     if (result->status == 200) {
       return !parse_json(result->body).is_discarded()
                  ? ""

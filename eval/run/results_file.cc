@@ -107,7 +107,7 @@ uint64_t read_results(const std::string& path, const std::function<void(const Re
 json read_config(const std::string& folder) {
   const std::string path = folder + "/" + kConfigName;
   std::ifstream in(path, std::ios::binary);
-  if (!in) {
+  if (!in || fs::is_directory(path)) {
     throw Error(ErrorCode::kNotFound,
                 folder + " holds no results of `vase eval run`: there is no " + kConfigName + " in it");
   }

@@ -62,6 +62,9 @@ void ResultsFolder::require_own(const json& config) const {
 }
 
 void ResultsFolder::open_and_lock() {
+  // A pipe would be waited for without end, and a device keeps nothing.
+  if (std::error_code error; fs::exists(file_, error) && !fs::is_regular_file(file_, error))
+    throw Error(ErrorCode::kUsage, file_ + " is no regular file; remove it, or give another folder");
   descriptor_ = Descriptor(open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (descriptor_.get() < 0) fail(file_, errno);
   // Held by the open file, so it goes with the process however that ends.

@@ -100,6 +100,21 @@ TEST(ReadReply, WhatIsNoAnswerIsRefused) {
   }
 }
 
+// It would count as a wrong answer for good.
+TEST(ReadReply, NothingThatHasNotEndedIsNoAnswer) {
+  const char* nothing = R"({"choices":[{"message":{"content":null},"finish_reason":null}]})";
+  EXPECT_NE(refusal([&] { read_reply(nothing); }, ErrorCode::kCorrupt).find("finish_reason"), std::string::npos);
+  EXPECT_EQ(read_reply(R"({"choices":[{"message":{"content":""},"finish_reason":"stop"}]})").finish, "eos");
+}
+
+TEST(ChatServer, OneThatDropsConnectionsMayBeTooSlow) {
+  FakeChatServer server([](int, const json&, httplib::Response& response) { drop(response); });
+  ChatServerOptions options = options_for(server);
+  options.attempts = 1;
+  EXPECT_NE(refusal([&] { ChatServer(options).ask(json::object(), never); }, ErrorCode::kResource).find("--server-timeout"),
+            std::string::npos);
+}
+
 TEST(ChatServer, AddressesAreChecked) {
   for (const char* url : {"", "127.0.0.1:8080", "ftp://x", "http://", "http://a b", "http://u@h"}) {
     refusal([&] { ChatServer({.url = url, .model = "m"}); }, ErrorCode::kUsage);

@@ -3,6 +3,7 @@
 #include "eval/run/results_folder.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -184,6 +185,13 @@ TEST_F(Folder, OtherThingsAreLeftAlone) {
   fs::remove_all(path_);
   std::ofstream(path_) << "a file";
   EXPECT_NE(refusal(config(), ErrorCode::kUsage).find("is a file"), std::string::npos);
+}
+
+TEST_F(Folder, APipeInPlaceOfResultsIsNotWaitedFor) {
+  append("a");
+  fs::remove(file_);
+  ASSERT_EQ(mkfifo(file_.c_str(), 0600), 0);
+  EXPECT_NE(refusal(config(), ErrorCode::kUsage).find("no regular file"), std::string::npos);
 }
 
 TEST_F(Folder, ResultsWithoutAConfigurationAreRefused) {
