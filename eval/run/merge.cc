@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "eval/json_text.h"
+#include "eval/require_regular.h"
 #include "eval/run/config.h"
 #include "eval/run/folder_results.h"
 #include "eval/run/record.h"
@@ -27,7 +28,10 @@ struct Place {
 class Lines {
  public:
   explicit Lines(std::span<const std::string> folders) {
-    for (const std::string& folder : folders) files_.emplace_back(path(folder), std::ios::binary);
+    for (const std::string& folder : folders) {
+      require_regular(path(folder));
+      files_.emplace_back(path(folder), std::ios::binary);
+    }
   }
   static std::string path(const std::string& folder) { return folder + "/" + kResultsName; }
 

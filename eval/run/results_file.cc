@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
@@ -14,6 +13,7 @@
 
 #include "eval/beginning_of.h"
 #include "eval/json_text.h"
+#include "eval/require_regular.h"
 #include "eval/require_read.h"
 #include "vase/error.h"
 
@@ -21,7 +21,6 @@ namespace vase::eval {
 namespace {
 
 using nlohmann::json;
-namespace fs = std::filesystem;
 
 constexpr size_t kMostDifferences = 3;  // that a message names
 
@@ -76,8 +75,9 @@ bool is_config(const json& file) {
 
 uint64_t read_results(const std::string& path, const std::function<void(const ResultsLine&)>& on_line,
                       const char* advice) {
+  require_regular(path);
   std::ifstream in(path, std::ios::binary);
-  if (!in || fs::is_directory(path)) {
+  if (!in) {
     throw Error(ErrorCode::kNotFound,
                 "cannot read " + path + "; give a folder, or a file, that `vase eval` has written");
   }
@@ -106,8 +106,9 @@ uint64_t read_results(const std::string& path, const std::function<void(const Re
 
 json read_config(const std::string& folder) {
   const std::string path = folder + "/" + kConfigName;
+  require_regular(path);
   std::ifstream in(path, std::ios::binary);
-  if (!in || fs::is_directory(path)) {
+  if (!in) {
     throw Error(ErrorCode::kNotFound,
                 folder + " holds no results of `vase eval run`: there is no " + kConfigName + " in it");
   }

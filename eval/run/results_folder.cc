@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "eval/require_regular.h"
 #include "eval/run/results_file.h"
 #include "vase/error.h"
 
@@ -62,9 +63,7 @@ void ResultsFolder::require_own(const json& config) const {
 }
 
 void ResultsFolder::open_and_lock() {
-  // A pipe would be waited for without end, and a device keeps nothing.
-  if (std::error_code error; fs::exists(file_, error) && !fs::is_regular_file(file_, error))
-    throw Error(ErrorCode::kUsage, file_ + " is no regular file; remove it, or give another folder");
+  require_regular(file_);
   descriptor_ = Descriptor(open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (descriptor_.get() < 0) fail(file_, errno);
   // Held by the open file, so it goes with the process however that ends.

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "eval/run/merge.h"
 #include "eval/run/results_file.h"
 #include "eval/run/summary.h"
 #include "run_helpers.h"
@@ -191,7 +192,34 @@ TEST_F(Folder, APipeInPlaceOfResultsIsNotWaitedFor) {
   append("a");
   fs::remove(file_);
   ASSERT_EQ(mkfifo(file_.c_str(), 0600), 0);
-  EXPECT_NE(refusal(config(), ErrorCode::kUsage).find("no regular file"), std::string::npos);
+  EXPECT_NE(refusal(config(), ErrorCode::kUsage).find(file_ + " is no regular file"), std::string::npos);
+}
+
+// Neither by those who only read, nor behind a link.
+TEST_F(Folder, WhatIsNoRegularFileIsNotRead) {
+  append("a");
+  const std::string name = path_ + "/" + kConfigName, pipe = parent_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const auto message_of = [](const auto& read) -> std::string {
+    try {
+      read();
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kUsage) << e.what();
+      return e.what();
+    }
+    return "read";
+  };
+  for (const std::string& target : {pipe, std::string("/dev/zero"), path_}) {
+    fs::remove(file_);
+    fs::create_symlink(target, file_);
+    const std::vector<std::string> folders = {path_};
+    EXPECT_EQ(message_of([&] { read_result_set(path_); }), file_ + " is no regular file; give one");
+    EXPECT_EQ(message_of([&] { merge_results(folders, [](std::string_view) {}); }),
+              file_ + " is no regular file; give one");
+  }
+  fs::remove(name);
+  fs::create_directory(name);
+  EXPECT_EQ(message_of([&] { read_config(path_); }), name + " is no regular file; give one");
 }
 
 TEST_F(Folder, ResultsWithoutAConfigurationAreRefused) {
