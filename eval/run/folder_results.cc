@@ -2,12 +2,23 @@
 
 #include <utility>
 
+#include "eval/run/hash.h"
 #include "eval/run/results_file.h"
 #include "vase/error.h"
 
 namespace vase::eval {
 
 using nlohmann::json;
+
+namespace {
+
+template <typename T>
+std::optional<T> number(const json& config, const char* key) {
+  const auto found = config.find(key);
+  return found != config.end() && found->is_number_integer() ? std::optional(found->get<T>()) : std::nullopt;
+}
+
+}  // namespace
 
 FolderResults::FolderResults(const json& config) {
   for (const json& task : config["config"]["tasks"]) {
@@ -16,6 +27,20 @@ FolderResults::FolderResults(const json& config) {
                      cell["budget"].get<int>());
     }
   }
+  samples_ = number<int64_t>(config["config"], "samples");
+  runs_ = number<int64_t>(config["config"], "seeds");
+  seed_ = number<uint64_t>(config["config"], "seed");
+  evict_seed_ = number<uint64_t>(config["config"], "evict_seed");
+}
+
+bool FolderResults::has_place_for(const Item& item) const {
+  if (samples_ && item.sample >= *samples_) return false;
+  if (runs_ && item.run >= (item.budget > 0 ? *runs_ : 1)) return false;  // without a budget nothing is evicted
+  const auto derived = [&](uint64_t base, const char* purpose) {
+    return derived_seed(base, purpose, item.task, item.problem_id, item.sample);
+  };
+  if (seed_ && item.seed != derived(*seed_, "text")) return false;
+  return !evict_seed_ || item.evict_seed == derived(*evict_seed_ + static_cast<uint64_t>(item.run), "evictions");
 }
 
 uint64_t FolderResults::read(const std::string& path) {
@@ -27,7 +52,7 @@ void FolderResults::add(Result result, const std::string& where) {
   const auto refuse = [&](const char* why) {
     throw Error(ErrorCode::kCorrupt, where + ": " + result.item.text() + why + kMendResults);
   };
-  if (!asked_.contains({result.item.task, result.item.policy, result.item.budget}))
+  if (!asked_.contains({result.item.task, result.item.policy, result.item.budget}) || !has_place_for(result.item))
     refuse(" is not what the configuration of its folder asks for: ");
   if (!keys_.insert(result.item.key()).second) refuse(" comes twice: ");
   list_.push_back(std::move(result));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -30,7 +31,14 @@ class FolderResults {
  private:
   using Cell = std::tuple<std::string, std::string, int>;  // task, policy, budget
 
+  // Whether run, sample and seeds are what the configuration makes of this problem. A problem's id is in its seeds, so
+  // another id is seen without the problems.
+  bool has_place_for(const Item& item) const;
+
   std::set<Cell> asked_;
+  // Of the configuration; what it does not say is not looked at.
+  std::optional<int64_t> samples_, runs_;
+  std::optional<uint64_t> seed_, evict_seed_;
   std::set<Item::Key> keys_;
   std::vector<Result> list_;
 };

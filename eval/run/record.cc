@@ -25,13 +25,13 @@ T field(const json& object, const char* key, const std::string& where) {
   }
 }
 
-// A whole number that T has room for.
+// A whole number from 0 on that T has room for.
 template <typename T>
 T count(const json& object, const char* key, const std::string& where) {
   const json value = field<json>(object, key, where);
   if (!value.is_number_integer()) fail(key, where);
   const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<uint64_t>())
-                                               : std::in_range<T>(value.get<int64_t>());
+                                               : value.get<int64_t>() >= 0 && std::in_range<T>(value.get<int64_t>());
   if (!fits) fail(key, where);
   return value.get<T>();
 }

@@ -60,7 +60,7 @@ struct Generation {
 
 // One line, with its end.
 std::string result_line(const Result& result, const Generation& generation);
-// Throws Error(kCorrupt): "<where>: ...", also for a number that is not whole or too large.
+// Throws Error(kCorrupt): "<where>: ...", also for a number that is not whole, negative or too large.
 Result read_result(const nlohmann::json& line, const std::string& where);
 // The line without what differs from one time to the next.
 nlohmann::json without_timing(nlohmann::json line);

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "eval/run/hash.h"
 #include "eval/run/merge.h"
 #include "eval/run/results_file.h"
 #include "eval/run/summary.h"
@@ -158,7 +159,8 @@ TEST_F(Folder, NumbersThatNoRunWrites) {
   append("a");
   const json line = json::parse(content_of(file_));
   const std::pair<const char*, json> wrong[] = {
-      {"budget", 1e300}, {"run", 1.5}, {"sample", int64_t{1} << 40}, {"seed", -1}, {"generated_tokens", "9"}};
+      {"budget", 1e300}, {"run", 1.5}, {"sample", int64_t{1} << 40}, {"seed", -1}, {"generated_tokens", "9"},
+      {"generated_tokens", -9}, {"prompt_tokens", -1}, {"evicted", -1}, {"sample", -1}};
   for (const auto& [key, value] : wrong) {
     json changed = line;
     changed[key] = value;
@@ -167,6 +169,35 @@ TEST_F(Folder, NumbersThatNoRunWrites) {
     EXPECT_NE(message.find("results.jsonl:1: \"" + std::string(key) + "\""), std::string::npos) << message;
     EXPECT_NE(message.find("remove the line"), std::string::npos) << message;
   }
+}
+
+// The id is known by the seeds that are derived from it.
+TEST_F(Folder, LinesOutsideOfThePlanAreRefused) {
+  json own = config();
+  own["config"].update({{"samples", 2u}, {"seeds", 2u}, {"seed", 5u}, {"evict_seed", 7u}});
+  Result good = result("vase-attnv", 128, "a", true, 1, 1);
+  good.item.seed = derived_seed(5, "text", "t", "a", 1);
+  good.item.evict_seed = derived_seed(8, "evictions", "t", "a", 1);
+  ResultsFolder(path_, own).append(good, {.text = "x"});
+  const std::string whole = content_of(file_);
+  EXPECT_EQ(read_result_set(path_).results.size(), 1u);
+  const auto refuses = [&](json line) {
+    std::ofstream(file_) << whole << line.dump() << "\n";
+    const std::string message = refusal(own, ErrorCode::kCorrupt);
+    EXPECT_NE(message.find("results.jsonl:2: "), std::string::npos) << message;
+    EXPECT_NE(message.find("is not what the configuration"), std::string::npos) << message;
+    EXPECT_THROW(read_result_set(path_), Error) << line;
+  };
+  const std::pair<const char*, json> wrong[] = {{"id", "b"},    {"sample", 2}, {"sample", 0},    {"run", 2},
+                                                {"run", 0},     {"seed", 5},   {"evict_seed", 8}};
+  for (const auto& [key, value] : wrong) {
+    json line = json::parse(whole);
+    line[key] = value;
+    refuses(line);
+  }
+  json full = json::parse(whole);  // it draws nothing, and has one run
+  full.update({{"policy", "full"}, {"budget", 0}});
+  refuses(full);
 }
 
 TEST_F(Folder, AnotherConfigurationIsRefusedWithWhatDiffers) {
