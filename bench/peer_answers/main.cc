@@ -11,7 +11,6 @@
 
 #include "base/machine.h"
 #include "eval/run/grade.h"
-#include "eval/run/hash.h"
 #include "eval/run/results_file.h"
 #include "eval/run/results_folder.h"
 #include "eval/run/timing.h"
@@ -57,7 +56,7 @@ json config_for(const json& reference, size_t items) {
   config["server"] = kPeer;
   config.erase("cache");
   config.erase("path");
-  return {{"hash", eval::hex_digits(eval::hash_text(config.dump()))},
+  return {{"hash", eval::config_hash(config)},
           {"config", config},
           {"items", items},
           {"command", json::array()}};

@@ -86,7 +86,7 @@ json config_json(const Generator& generator, const RunPlan& plan, const Generati
     config["path"] = name_of(options.engine.path);
     if (options.products == Products::kGgml) config["products"] = "ggml";
   }
-  json file = {{"hash", hex_digits(hash_text(dumped(config)))},
+  json file = {{"hash", config_hash(config)},
                {"config", config},
                {"items", count_items(plan)},
                {"command", command}};

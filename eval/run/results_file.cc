@@ -13,8 +13,9 @@
 
 #include "eval/beginning_of.h"
 #include "eval/json_text.h"
-#include "eval/require_regular.h"
 #include "eval/require_read.h"
+#include "eval/require_regular.h"
+#include "eval/run/hash.h"
 #include "vase/error.h"
 
 namespace vase::eval {
@@ -104,6 +105,10 @@ uint64_t read_results(const std::string& path, const std::function<void(const Re
   return offset;
 }
 
+std::string config_hash(const json& config) {
+  return hex_digits(hash_text(config.dump(-1, ' ', true, json::error_handler_t::replace)));
+}
+
 json read_config(const std::string& folder) {
   const std::string path = folder + "/" + kConfigName;
   require_regular(path);
@@ -118,6 +123,9 @@ json read_config(const std::string& folder) {
                 path + ": not a configuration that `vase eval run` has written; give another folder");
   if (config["config"].value("format", json(kResultsFormat)) > json(kResultsFormat))
     throw Error(ErrorCode::kUnsupported, folder + " was written by a newer version; read it with that one");
+  if (config["hash"] != config_hash(config["config"]))
+    throw Error(ErrorCode::kCorrupt, path + " was changed after the run began (its hash does not match): what the results "
+                                            "were made with is not known; put back what was there, or give another folder");
   return config;
 }
 

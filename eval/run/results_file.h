@@ -30,8 +30,11 @@ inline constexpr const char* kMendResults =
 uint64_t read_results(const std::string& path, const std::function<void(const ResultsLine&)>& on_line,
                       const char* advice = kMendResults);
 
-// The content of a folder's config.json. Throws Error: kNotFound when the folder has none; kUsage as above; kCorrupt;
-// kUnsupported when a newer version has written it.
+// The hash of a configuration, 16 hex digits: that of config.json is over its "config".
+std::string config_hash(const nlohmann::json& config);
+
+// The content of a folder's config.json. Throws Error: kNotFound when the folder has none; kUsage as above; kCorrupt, also
+// when its hash is not that of its configuration; kUnsupported when a newer version has written it.
 nlohmann::json read_config(const std::string& folder);
 
 // Throws Error(kUsage) when the two configurations have different hashes, naming where they differ. here,

@@ -17,13 +17,10 @@ namespace {
 using nlohmann::json;
 
 json config(int temperature = 0) {
-  return {{"hash", std::to_string(temperature)},
-          {"config",
-           {{"tasks", json::array({{{"name", "t"}}})},
-            {"cells", json::array({{{"policy", "full"}, {"budget", 0u}}})},
-            {"temperature", temperature}}},
-          {"items", 3u},
-          {"command", json::array()}};
+  return hashed({{"tasks", json::array({{{"name", "t"}}})},
+                 {"cells", json::array({{{"policy", "full"}, {"budget", 0u}}})},
+                 {"temperature", temperature}},
+                3);
 }
 
 class Merge : public testing::Test {

@@ -24,14 +24,11 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-json config(const std::string& hash = "1", double temperature = 0.5) {
-  return {{"hash", hash},
-          {"config",
-           {{"tasks", json::array({{{"name", "t"}}})},
-            {"cells", {{{"policy", "full"}, {"budget", 0u}}, {{"policy", "vase-attnv"}, {"budget", 128u}}}},
-            {"temperature", temperature}}},
-          {"items", 4u},
-          {"command", {"--task", "t"}}};
+json config(double temperature = 0.5) {
+  return hashed({{"tasks", json::array({{{"name", "t"}}})},
+                 {"cells", {{{"policy", "full"}, {"budget", 0u}}, {{"policy", "vase-attnv"}, {"budget", 128u}}}},
+                 {"temperature", temperature}},
+                4);
 }
 
 class Folder : public testing::Test {
@@ -171,10 +168,28 @@ TEST_F(Folder, NumbersThatNoRunWrites) {
   }
 }
 
+TEST_F(Folder, AConfigurationThatWasChangedIsRefused) {
+  append("a");
+  const std::string name = path_ + "/" + kConfigName, lines = content_of(file_);
+  json changed = config();
+  changed["command"] = {"--another"};  // not of the hash
+  std::ofstream(name) << changed;
+  EXPECT_EQ(read_config(path_), changed);
+  changed["config"]["temperature"] = 0.75;
+  std::ofstream(name) << changed;
+  for (const json& own : {config(), config(0.75)}) {
+    const std::string message = refusal(own, ErrorCode::kCorrupt);
+    EXPECT_NE(message.find(name + " was changed after the run began"), std::string::npos) << message;
+  }
+  EXPECT_THROW(read_result_set(path_), Error);
+  EXPECT_EQ(content_of(file_), lines);
+}
+
 // The id is known by the seeds that are derived from it.
 TEST_F(Folder, LinesOutsideOfThePlanAreRefused) {
   json own = config();
   own["config"].update({{"samples", 2u}, {"seeds", 2u}, {"seed", 5u}, {"evict_seed", 7u}});
+  own = hashed(own["config"], 4);
   Result good = result("vase-attnv", 128, "a", true, 1, 1);
   good.item.seed = derived_seed(5, "text", "t", "a", 1);
   good.item.evict_seed = derived_seed(8, "evictions", "t", "a", 1);
@@ -203,7 +218,7 @@ TEST_F(Folder, LinesOutsideOfThePlanAreRefused) {
 TEST_F(Folder, AnotherConfigurationIsRefusedWithWhatDiffers) {
   append("a");
   const std::string before = content_of(file_);
-  const std::string message = refusal(config("2", 0.75), ErrorCode::kUsage);
+  const std::string message = refusal(config(0.75), ErrorCode::kUsage);
   EXPECT_NE(message.find("temperature is 0.75 in this run and 0.5 in the folder " + path_), std::string::npos)
       << message;
   EXPECT_EQ(content_of(file_), before);

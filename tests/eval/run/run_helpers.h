@@ -4,12 +4,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "eval/run/plan.h"
 #include "eval/run/record.h"
+#include "eval/run/results_file.h"
 #include "support/tiny_gguf.h"
 
 namespace vase::eval {
@@ -43,6 +45,11 @@ inline Result result(const std::string& policy, int budget, const std::string& i
       .prompt_tokens = 10,
       .generated_tokens = 90,
       .timing = {.process = "x", .start = 100, .seconds = 1, .tokens_per_s = 90}};
+}
+
+// A config.json with its hash.
+inline nlohmann::json hashed(const nlohmann::json& config, unsigned items) {
+  return {{"hash", config_hash(config)}, {"config", config}, {"items", items}, {"command", {"--task", "t"}}};
 }
 
 inline std::string content_of(const std::string& path) {
