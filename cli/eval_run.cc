@@ -5,6 +5,7 @@
 #include <exception>
 #include <set>
 
+#include "eval/printable.h"
 #include "eval/run/cell_run.h"
 #include "eval/run/grade.h"
 #include "eval/run/results_folder.h"
@@ -176,7 +177,7 @@ void tell_of(std::span<const std::string> some, size_t texts, const char* what) 
   if (some.empty()) return;
   std::fprintf(stderr, "vase: %zu of %zu texts %s:\n", some.size(), texts, what);
   for (const std::string& one : some.first(std::min(kMost, some.size())))
-    std::fprintf(stderr, "  %s\n", one.c_str());
+    std::fprintf(stderr, "  %s\n", eval::printable(one).c_str());
   if (some.size() > kMost) std::fprintf(stderr, "  and %zu more\n", some.size() - kMost);
 }
 

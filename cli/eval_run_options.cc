@@ -169,9 +169,7 @@ void check_sampling(const CLI::App& app, const RunFlags& f) {
 // What `policy` is called in results: rules that were added are a part of it.
 std::string name_of(const std::string& text, const Policy& policy, const CacheFlags& cache) {
   if (!policy.evicts() && !policy.reads()) return "full";
-  std::string name = text;
-  for (const std::string& rule : cache.protect) name += " protect+=" + rule;
-  return name;
+  return cache.with_rules(text);
 }
 
 // Their budgets are bought when the prompts are known (eval::buy_budgets).

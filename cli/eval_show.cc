@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <set>
 
+#include "eval/printable.h"
 #include "eval_report.h"
 #include "flags.h"
 #include "json_output.h"
@@ -33,7 +34,7 @@ void print_results(std::span<const eval::ResultSet> sets, bool as_json) {
   std::string text;
   for (const eval::ResultSet& set : sets) {
     if (set.complete()) continue;
-    text += set.name + " holds " + std::to_string(set.results.size()) + " of " +
+    text += eval::printable(set.name) + " holds " + std::to_string(set.results.size()) + " of " +
             std::to_string(set.expected()) + " texts.\n";
   }
   if (!text.empty()) text += "\n";

@@ -299,7 +299,7 @@ void CacheFlags::settle_types(bool megabytes, bool evicts) {
   fail("--kv-type auto chooses what megabytes buy and needs --kv-budget-mb; give it, or name the type, such as q8_0");
 }
 
-Policy CacheFlags::parse_policy(const std::string& name) const {
+std::string CacheFlags::with_rules(const std::string& name) const {
   std::string text = name;
   for (const std::string& rules : protect) {
     if (rules.empty() || rules.find_first_of(" \t\r\n") != std::string::npos) {
@@ -308,8 +308,10 @@ Policy CacheFlags::parse_policy(const std::string& name) const {
     }
     text += " protect+=" + rules;
   }
-  return Policy::parse(text);
+  return text;
 }
+
+Policy CacheFlags::parse_policy(const std::string& name) const { return Policy::parse(with_rules(name)); }
 
 Policy CacheFlags::parse_evicting(const std::string& name) const {
   Policy parsed = parse_policy(name);

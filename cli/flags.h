@@ -117,6 +117,8 @@ struct CacheFlags {
   void add_policy(CLI::App& app);
   void add_timing(CLI::App& app);
 
+  // The policy's text with the rules of --protect, which are a part of what it is called. Throws Error(kUsage).
+  std::string with_rules(const std::string& name) const;
   Policy parse_policy() const { return parse_policy(policy); }
   Policy parse_policy(const std::string& name) const;  // another one with these flags
   // The same; throws Error(kUsage) when it does not evict.

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "commands.h"
+#include "eval/printable.h"
 #include "flags.h"
 #include "output.h"
 #include "startup.h"
@@ -63,11 +64,8 @@ int dispatch(const Arguments& all) {
 }
 
 // Messages repeat what users and files say: one printable line, whatever that is.
-int report(std::string message, int code) {
-  for (char& c : message) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  std::fprintf(stderr, "vase: %s\n", message.c_str());
+int report(const std::string& message, int code) {
+  std::fprintf(stderr, "vase: %s\n", eval::printable(message).c_str());
   return code;
 }
 

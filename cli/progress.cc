@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "eval/printable.h"
 #include "output.h"
 
 namespace vase::cli {
@@ -44,7 +45,7 @@ void Progress::show(size_t done, const std::string& what) {
     const double each = spent / static_cast<double>(done - before_);
     line += ", " + duration(each * static_cast<double>(total_ - std::min(done, total_))) + " left";
   }
-  line += "  " + what;
+  line += "  " + eval::printable(what);
   winsize size{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
     line.resize(std::min<size_t>(line.size(), size.ws_col - 1));

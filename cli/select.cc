@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "commands.h"
+#include "eval/printable.h"
 #include "flags.h"
 #include "json_output.h"
 #include "output.h"
@@ -97,7 +98,8 @@ int select_command(const Arguments& arguments) {
   refuse_overwriting_input(o, *in);
   const HeadArrays arrays(*in);
   for (const std::string& name : arrays.unused()) {
-    std::fprintf(stderr, "vase: warning: %s: array %s is not used\n", o.in.c_str(), name.c_str());
+    std::fprintf(stderr, "vase: warning: %s: array %s is not used\n", o.in.c_str(),
+                 eval::printable(name).c_str());
   }
   const std::vector<float> frequencies =
       o.rope_base > 0 ? rope_frequencies(o.rope_base, arrays.head_dim()) : std::vector<float>();

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "eval/number_text.h"
+#include "eval/printable.h"
 #include "eval/run/cache_json.h"
 #include "eval/statistics.h"
 
@@ -41,7 +42,7 @@ std::string budget_text(const KlRow& row) {
 
 std::string table_row(const std::string& name, const std::string& budget, const KlSummary& s,
                       const std::string& mark) {
-  std::string text = "| " + name + " | " + budget + " |";
+  std::string text = "| " + table_cell(name) + " | " + budget + " |";
   for (const std::string& cell : summary_cells(s, mark)) text += cell.empty() ? " |" : " " + cell + " |";
   return text + " " + std::to_string(s.positions) + " |\n";
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "eval/number_text.h"
+#include "eval/printable.h"
 #include "eval/or_null.h"
 #include "eval/statistics.h"
 
@@ -26,7 +27,7 @@ std::string table_row(const RankedRow& one, bool best) {
   const KlSummary& s = one.summary;
   const std::string behind =
       best ? "-" : with_error("%.4f", one.behind, one.behind_error, s.texts) + (one.told_apart ? "" : " (=)");
-  return "| " + one.row->kv_type + " | " + one.row->name + " | " + std::to_string(one.row->budget) + " | " +
+  return "| " + one.row->kv_type + " | " + table_cell(one.row->name) + " | " + std::to_string(one.row->budget) + " | " +
          number_text("%.2f", static_cast<double>(one.row->bytes) / 1048576) + " | " +
          with_error("%.4f", s.kl, s.kl_error, s.texts) + " | " + behind + " | " + number_text("%.4f", s.median) +
          " | " + number_text("%.3f", s.p99) + " | " + percent_text(s.same_top) + " |\n";

@@ -1,12 +1,15 @@
 #include "eval/run/preset.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "eval/beginning_of.h"
 #include "eval/json_text.h"
 #include "eval/or_null.h"
+#include "eval/printable.h"
 #include "eval/run/cache_json.h"
 #include "eval/run/json_fields.h"
 #include "vase/error.h"
@@ -92,6 +95,19 @@ CacheOptions read_cache_with_budget(json object, const std::string& where) {
   return cache;
 }
 
+// Tables call the policy by it, and compare the others with the one that is called `full`.
+void check_name(const Preset& preset, const std::string& path) {
+  const auto fail = [&](const std::string& why) {
+    throw Error(ErrorCode::kCorrupt, path + ": the field 'name' is '" + beginning_of(preset.name) + "'" + why + kAdvice);
+  };
+  if (preset.name.empty() || table_cell(preset.name) != preset.name)
+    fail("; allowed: letters, digits and what else a policy's text has, without control characters and |");
+  const auto same = std::ranges::find(Policy::presets(), preset.name, &PolicyInfo::name);
+  if (same == Policy::presets().end()) return;
+  if (Policy::parse(preset.name).text() != Policy::parse(preset.policy).text())
+    fail(", and its policy '" + preset.policy + "' is not the one of that name");
+}
+
 // The policy in the file is what this program makes of it, or the preset would be another one here.
 void check_policy(const Preset& preset, const json& files, const std::string& path) {
   Policy policy;
@@ -125,6 +141,7 @@ Preset read_fields(const json& object, const std::string& path) {
   preset.measured = read_measured(fields.object("measured"), path + ", measured");
   fields.finish();
   check_policy(preset, files, path);
+  check_name(preset, path);
   return preset;
 }
 

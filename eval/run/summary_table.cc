@@ -2,6 +2,7 @@
 
 #include "eval/number_text.h"
 #include "eval/or_null.h"
+#include "eval/printable.h"
 #include "eval/run/summary.h"
 
 namespace vase::eval {
@@ -113,9 +114,9 @@ std::string summary_table(std::span<const SummaryRow> rows) {
   bool alone = false;
   int64_t unjudged = 0;
   for (const SummaryRow& row : rows) {
-    if (with_set) body += "| " + row.set + " ";
+    if (with_set) body += "| " + table_cell(row.set) + " ";
     for (const auto columns : {key_columns(), accuracy_columns(), cost_columns()}) {
-      for (const SummaryColumn& column : columns) body += "| " + column.text(row) + " ";
+      for (const SummaryColumn& column : columns) body += "| " + table_cell(column.text(row)) + " ";
     }
     body += "|\n";
     alone |= row.problems < 2;

@@ -97,6 +97,21 @@ TEST_F(CliEvalServer, ARefusalOfEveryRequestEndsTheRun) {
   EXPECT_EQ(server.requests().size(), 1u);
 }
 
+TEST_F(CliEvalServer, WhatAServerSaysDoesNotReachTheTerminalRaw) {
+  FakeChatServer server([](int number, const json& request, httplib::Response& response) {
+    const std::string text = request["messages"][0]["content"];
+    if (text.starts_with("How many? 2")) return eval::fail_with(response, 400, "\x1b[31mred\ntwo lines");
+    agree(number, request, response);
+  });
+  const Outcome o = vase("eval run --server " + server.url() + " --server-model \"$(printf 'm\\033[2J|n')\" --greedy --task jsonl=" +
+                         path("problems.jsonl") + " --out " + path("out"));
+  EXPECT_EQ(o.code, 1) << o.err;
+  EXPECT_EQ(o.err.find('\x1b'), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("?[31mred?two lines\n"), std::string::npos) << o.err;
+  EXPECT_EQ(o.out.find('\x1b'), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("| problems | server:m?[2J\\|n |"), std::string::npos) << o.out;
+}
+
 TEST_F(CliEvalServer, TheTimeoutIsCalledWhatItIs) {
   EXPECT_NE(vase("eval run --help").out.find("longest silence of the server"), std::string::npos);
 }

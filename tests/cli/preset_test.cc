@@ -124,6 +124,14 @@ TEST_F(CliPreset, TunePrintsATableAndWritesAPreset) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3) << "nothing but the texts and the preset";
 }
 
+// Called by its preset alone it would pass for that one.
+TEST_F(CliPreset, RulesThatWereAddedAreAPartOfTheName) {
+  const Outcome o = tune("--kv-type f16 --policy random --protect prompt --preset-out " + preset_);
+  ASSERT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(json::parse(contents(preset_))["name"], "random protect+=prompt");
+  EXPECT_EQ(vase(with_model("run --raw --max-tokens 2") + " hi --preset " + preset_).code, 0);
+}
+
 TEST_F(CliPreset, APresetThatCannotBeWrittenLeavesTheTable) {
   const Outcome o = tune("--kv-type f16 --policy random --preset-out /dev/full");
   EXPECT_EQ(o.code, 1);

@@ -102,6 +102,7 @@ TEST_F(Presets, WhatIsWrittenIsRead) {
                      .layer_budgets = LayerBudgets::kPyramid,
                      .pyramid_beta = 2.5f};
     written.cache.trigger = Trigger::kParity;
+    written.name = "streaming";
     written.policy = Policy::parse("streaming").text();
     written.measured.kl_error.reset();
   }
@@ -189,6 +190,18 @@ TEST_F(Presets, ValuesOutOfRangeAreNamed) {
   refuses_changed([](json& j) { j["policy"] = "vase-atnv"; }, {"vase-atnv", "vase-attnv"}, ErrorCode::kUsage);
   refuses_changed([](json& j) { j["policy"] = "full"; }, {"keeps every token"});
   refuses_changed([](json& j) { j["cache"]["budget"] = 10; }, {"smallest budget"}, ErrorCode::kUsage);
+}
+
+TEST_F(Presets, NamesThatATableWouldMisreadAreRefused) {
+  for (const std::string name : {"", "a\x1b[31mb", "a\nb", "a | b", "a\x7f"})
+    refuses_changed([&](json& j) { j["name"] = name; }, {"'name' is", "allowed"});
+  for (const std::string name : {"full", "vase", "snapkv"})
+    refuses_changed([&](json& j) { j["name"] = name; }, {"'name' is '" + name + "'", "not the one of that name"});
+  for (const std::string name : {"mine", "vase-attnv protect+=value:50%", "vase-attnv"}) {
+    json object = json::parse(preset_text(example()));
+    object["name"] = name;
+    EXPECT_EQ(read(object.dump()).name, name);
+  }
 }
 
 TEST_F(Presets, AnotherModelIsNamed) {
