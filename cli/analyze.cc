@@ -6,6 +6,7 @@
 #include "flags.h"
 #include "json_output.h"
 #include "select_report.h"
+#include "vase/error.h"
 
 namespace vase::cli {
 namespace {
@@ -36,6 +37,15 @@ json report(const std::vector<RetentionRow>& rows) {
           {"build", build_id()}};
 }
 
+// Its errors do not know the file.
+std::vector<RetentionRow> rows_of(const std::vector<EvictionRecord>& records, const std::string& log) {
+  try {
+    return eval::retention_of(records);
+  } catch (const Error& e) {
+    throw Error(e.code(), log + ": " + e.what());
+  }
+}
+
 int retention_command(const Arguments& arguments) {
   std::string log;
   AnalysisOutput output;
@@ -47,7 +57,7 @@ int retention_command(const Arguments& arguments) {
   if (!parse(app, arguments)) return kExitOk;
   output.open({{"--log", log}});
   const std::vector<EvictionRecord> records = eval::read_eviction_log(log);
-  const std::vector<RetentionRow> rows = eval::retention_of(records);
+  const std::vector<RetentionRow> rows = rows_of(records, log);
   const auto page = [&] {
     const eval::RetentionMap map = eval::retention_map(records, kMapRows, kMapColumns);
     return eval::report::retention_page(rows, map, output.foot("analyze retention"));

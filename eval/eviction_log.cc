@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "eval/json_text.h"
 #include "eval/or_null.h"
@@ -32,7 +34,13 @@ std::string wrong_with(const EvictionRecord& r) {
   return "";
 }
 
-// Throws Error without a place.
+// They throw Error without a place.
+const json& field(const json& line, const char* name) {
+  const auto found = line.find(name);
+  if (found == line.end()) throw Error(ErrorCode::kCorrupt, std::string("the field '") + name + "' is missing");
+  return *found;
+}
+
 int32_t whole_number(const json& j, const char* name) {
   if (!j.is_number_integer() || j.get<int64_t>() < 0 || j.get<int64_t>() > INT32_MAX) {
     throw Error(ErrorCode::kCorrupt, std::string(name) + " is no whole number from 0 to 2147483647");
@@ -52,7 +60,8 @@ std::optional<double> similarity(const json& line) {
 EvictionRecord parse_line(const std::string& text) {
   const json j = parse_json(text);
   if (j.is_discarded()) throw Error(ErrorCode::kCorrupt, "this is no JSON");
-  const auto number = [&](const char* name) { return whole_number(j.at(name), name); };
+  if (!j.is_object()) throw Error(ErrorCode::kCorrupt, "this is no JSON object");
+  const auto number = [&](const char* name) { return whole_number(field(j, name), name); };
   EvictionRecord r{.layer = number("layer"),
                    .kv_head = number("kv_head"),
                    .eviction = number("eviction"),
@@ -62,7 +71,9 @@ EvictionRecord parse_line(const std::string& text) {
                    .prompt_tokens = number("prompt_tokens"),
                    .kept = {},
                    .value_similarity = similarity(j)};
-  for (const json& position : j.at("kept")) r.kept.push_back(whole_number(position, "kept"));
+  const json& kept = field(j, "kept");
+  if (!kept.is_array()) throw Error(ErrorCode::kCorrupt, "kept is no list of positions");
+  for (const json& position : kept) r.kept.push_back(whole_number(position, "kept"));
   return r;
 }
 
@@ -87,6 +98,7 @@ std::vector<EvictionRecord> read_eviction_log(const std::string& path) {
     throw Error(ErrorCode::kNotFound,
                 "cannot read " + path + "; give a log that `vase run --log-evictions` has written");
   std::vector<EvictionRecord> records;
+  std::map<std::tuple<int64_t, int, int>, size_t> lines;  // eviction, layer and head: where they were
   size_t number = 0;
   const auto fail = [&](const std::string& why) {
     throw Error(ErrorCode::kCorrupt, path + ", line " + std::to_string(number) + ": " + why +
@@ -98,11 +110,13 @@ std::vector<EvictionRecord> read_eviction_log(const std::string& path) {
       records.push_back(parse_line(line));
     } catch (const Error& e) {
       fail(e.what());
-    } catch (const json::exception& e) {
-      const std::string what = e.what();  // "[json.exception.out_of_range.403] key 'seen' not found"
-      fail(what.substr(std::min(what.size(), what.find("] ") + 2)));
     }
-    if (const std::string wrong = wrong_with(records.back()); !wrong.empty()) fail(wrong);
+    const EvictionRecord& last = records.back();
+    if (const std::string wrong = wrong_with(last); !wrong.empty()) fail(wrong);
+    const auto [first, is_new] = lines.emplace(std::tuple(last.eviction, last.layer, last.kv_head), number);
+    if (!is_new)
+      fail("eviction " + std::to_string(last.eviction) + ", layer " + std::to_string(last.layer) + ", head " +
+           std::to_string(last.kv_head) + " is in line " + std::to_string(first->second) + " as well, and one run has it once");
   }
   require_read(in, path);
   if (records.empty())

@@ -119,6 +119,13 @@ TEST_F(Analyze, RetentionReadsALog) {
   const Outcome refused = vase("analyze retention --log " + log + " --page " + log);
   EXPECT_EQ(refused.code, 2);
   EXPECT_NE(refused.err.find("--page"), std::string::npos) << refused.err;
+  const std::string lines = contents(log), less = lines.substr(lines.find('\n') + 1);
+  for (const std::string& wrong : {lines + lines, less}) {  // twice, and without the first head
+    std::ofstream(log) << wrong;
+    const Outcome o = vase("analyze retention --log " + log);
+    EXPECT_EQ(o.code, 1);
+    EXPECT_NE(o.err.find(log), std::string::npos) << o.err;
+  }
   std::remove(log.c_str());
   std::remove(page.c_str());
 }

@@ -159,16 +159,22 @@ TEST_F(EvictionLog, SimilarityMayBeMissing) {
 
 TEST_F(EvictionLog, NamesTheLineAndWhatIsWrong) {
   const std::string good = eviction_log_line(record(0, 0, 0, {0, 1}));
+  const std::string next = eviction_log_line(record(0, 0, 1, {0, 1}));  // of the other head
   const auto with = [&](const std::string& from, const std::string& to) {
-    std::string line = good;
+    std::string line = next;
     return good + line.replace(line.find(from), from.size(), to);
   };
   EXPECT_NE(refusal("").find("holds no eviction"), std::string::npos);
   EXPECT_THROW(read_eviction_log("/tmp"), Error) << "a folder is no empty log";
   EXPECT_NE(refusal(good + "{").find("line 2: this is no JSON"), std::string::npos);
+  for (const char* line : {"[]", "7", "null", "\"seen\""})
+    EXPECT_NE(refusal(line).find("line 1: this is no JSON object;"), std::string::npos) << line;
+  EXPECT_NE(refusal(with("[0,1,4,5]", "5")).find("line 2: kept is no list"), std::string::npos);
+  EXPECT_NE(refusal(good + next + good + next).find(path_ + ", line 3: eviction 0, layer 0, head 0 is in line 1 as well"),
+            std::string::npos);
   EXPECT_NE(refusal(std::string(100000, '[')).find("this is no JSON"), std::string::npos);
   EXPECT_NE(refusal(std::string(1000, '[') + std::string(1000, ']')).find("this is no JSON"), std::string::npos);
-  EXPECT_NE(refusal(with("\"seen\"", "\"sean\"")).find("line 2: key 'seen' not found"), std::string::npos);
+  EXPECT_NE(refusal(with("\"seen\"", "\"sean\"")).find("line 2: the field 'seen' is missing"), std::string::npos);
   EXPECT_NE(refusal(with("\"layer\":0", "\"layer\":1e300")).find("layer is no whole number"), std::string::npos);
   EXPECT_NE(refusal(with("\"layer\":0", "\"layer\":-1")).find("layer is no whole number"), std::string::npos);
   for (const char* number : {"1.5", "-0.1", "\"high\""}) {
