@@ -122,9 +122,9 @@ TEST_F(Analyze, RetentionReadsALog) {
   const std::string lines = contents(log), less = lines.substr(lines.find('\n') + 1);
   for (const std::string& wrong : {lines + lines, less}) {  // twice, and without the first head
     std::ofstream(log) << wrong;
-    const Outcome o = vase("analyze retention --log " + log);
-    EXPECT_EQ(o.code, 1);
-    EXPECT_NE(o.err.find(log), std::string::npos) << o.err;
+    const Outcome wrongly = vase("analyze retention --log " + log);
+    EXPECT_EQ(wrongly.code, 1);
+    EXPECT_NE(wrongly.err.find(log), std::string::npos) << wrongly.err;
   }
   std::remove(log.c_str());
   std::remove(page.c_str());
