@@ -23,7 +23,9 @@ void PresetFlag::read(const CLI::App& app, CacheFlags& cache) {
 }
 
 void PresetFlag::check(const ModelShape& shape) const {
-  if (preset_) eval::require_model(*preset_, shape, path_);
+  if (!preset_) return;
+  eval::require_model(*preset_, shape, path_);
+  eval::require_works(*preset_, shape, path_);
 }
 
 }  // namespace vase::cli

@@ -15,7 +15,7 @@ class PresetFlag {
   // After parsing, when the flag was given: reads the file and sets policy and options; the context stays the
   // flag's. Throws Error(kUsage) for a flag beside it that the preset sets, and what read_preset() throws.
   void read(const CLI::App& app, CacheFlags& cache);
-  // Throws Error(kUsage) when the preset was made for another model.
+  // Throws Error(kUsage) when the preset was made for another model, or cannot work with it.
   void check(const ModelShape& shape) const;
 
   bool given() const { return preset_.has_value(); }

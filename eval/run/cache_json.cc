@@ -67,8 +67,10 @@ CacheOptions read_cache(const json& object, const std::string& where) {
   c.trigger = static_cast<Trigger>(fields.choice("trigger", kTriggers));
   c.positions = static_cast<Positions>(fields.choice("positions", kPositions));
   c.layer_budgets = static_cast<LayerBudgets>(fields.choice("layers", kLayers));
-  if (!fields.any("pyramid_beta").is_null() || c.layer_budgets == LayerBudgets::kPyramid)
+  if (c.layer_budgets == LayerBudgets::kPyramid)
     c.pyramid_beta = static_cast<float>(fields.number("pyramid_beta", 1, 1000));
+  else
+    fields.nothing("pyramid_beta", "since the field 'layers' is uniform");
   c.stagger = fields.truth("stagger");
   fields.finish();
   return c;

@@ -61,6 +61,10 @@ double JsonFields::number(const char* name, double low, double high) {
   return value;
 }
 
+void JsonFields::nothing(const char* name, const std::string& because) {
+  if (!any(name).is_null()) fail_value(name, "null, " + because);
+}
+
 size_t JsonFields::choice(const char* name, const std::vector<std::string_view>& names) {
   const std::string value = text(name);
   const auto found = std::ranges::find(names, value);

@@ -13,6 +13,7 @@
 #include "eval/run/cache_json.h"
 #include "eval/run/json_fields.h"
 #include "vase/error.h"
+#include "vase/memory.h"
 #include "vase/policy.h"
 
 namespace vase::eval {
@@ -70,9 +71,11 @@ std::string read_all(const std::string& path) {
 // The object, of a version that this program reads.
 json read_object(const std::string& path) {
   const std::string content = read_all(path);
+  if (content.size() > kMostBytes)
+    throw Error(ErrorCode::kCorrupt, path + " has more than the " + std::to_string(kMostBytes) +
+                                         " bytes that a preset file may have" + kAdvice);
   const json object = parse_json(content);
-  const bool whole = content.size() <= kMostBytes && !object.is_discarded();
-  if (!whole)
+  if (object.is_discarded())
     throw Error(ErrorCode::kCorrupt, path + " is not a whole preset file: it is torn, or no JSON" + kAdvice);
   if (!object.is_object() || !object.contains("format") || object["format"] != kKind)
     throw Error(ErrorCode::kCorrupt,
@@ -176,6 +179,16 @@ void require_model(const Preset& preset, const ModelShape& shape, const std::str
                   preset.model + "), and this file is " + shape.fingerprint +
                   (shape.name.empty() ? "" : " ('" + shape.name + "')") + kAdvice +
                   " for this model, or give that one");
+}
+
+void require_works(const Preset& preset, const ModelShape& shape, const std::string& path) {
+  CacheOptions cache = preset.cache;
+  if (cache.prefill == Prefill::kDense) cache.max_prompt = 1;  // the run's own, not known yet
+  try {
+    plan_memory(shape, Policy::parse(preset.policy), cache, {});
+  } catch (const Error& e) {
+    throw Error(e.code(), path + ": its settings do not go together: " + e.what() + kAdvice);
+  }
 }
 
 }  // namespace vase::eval

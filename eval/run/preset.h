@@ -41,5 +41,8 @@ Preset read_preset(const std::string& path);
 
 // Throws Error(kUsage) unless the preset was made for this model. path: for the message.
 void require_model(const Preset& preset, const ModelShape& shape, const std::string& path);
+// Throws Error that names the file when the model's cache cannot have all its settings together, such as budgets that fall
+// over the layers and the authors' trigger.
+void require_works(const Preset& preset, const ModelShape& shape, const std::string& path);
 
 }  // namespace vase::eval

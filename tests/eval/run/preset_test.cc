@@ -139,8 +139,7 @@ TEST_F(Presets, EveryTornFileIsRefused) {
 TEST_F(Presets, WhatIsNoPresetIsRefused) {
   for (const char* content : {"[]", "null", "7", "{}", R"({"format": "other"})", R"({"format": 5})"})
     refuses(content, ErrorCode::kCorrupt, {"not a preset file"});
-  refuses(std::string(2 << 20, ' ') + preset_text(example()), ErrorCode::kCorrupt,
-          {"not a whole preset file"});
+  refuses(std::string(2 << 20, ' ') + preset_text(example()), ErrorCode::kCorrupt, {"more than the 1048576 bytes"});
   EXPECT_THROW(read_preset(folder_ / "missing.json"), Error);
   EXPECT_THROW(read_preset(folder_ / "."), Error);
 }
@@ -186,10 +185,34 @@ TEST_F(Presets, ValuesOutOfRangeAreNamed) {
                   {"'key_type' is \"q5_0\"", "f16", "q4_0"});
   refuses_changed([](json& j) { j["cache"]["key_type"] = "auto"; }, {"'key_type'"});
   refuses_changed([](json& j) { j["cache"]["layers"] = "pyramid"; }, {"'pyramid_beta' is null", "numbers"});
+  refuses_changed([](json& j) { j["cache"]["pyramid_beta"] = 5; },
+                  {"'pyramid_beta' is 5", "allowed: null", "'layers' is uniform"});
   refuses_changed([](json& j) { j["measured"]["kl_mean"] = -1; }, {"measured", "'kl_mean' is -1"});
   refuses_changed([](json& j) { j["policy"] = "vase-atnv"; }, {"vase-atnv", "vase-attnv"}, ErrorCode::kUsage);
   refuses_changed([](json& j) { j["policy"] = "full"; }, {"keeps every token"});
   refuses_changed([](json& j) { j["cache"]["budget"] = 10; }, {"smallest budget"}, ErrorCode::kUsage);
+}
+
+TEST_F(Presets, SettingsThatDoNotGoTogetherAreRefusedWithTheFile) {
+  const ModelShape shape{.layers = 4, .query_heads = 4, .kv_heads = 2, .head_dim = 64};
+  require_works(example(), shape, path_);
+  const std::vector<std::function<void(CacheOptions&)>> changes = {
+      [](CacheOptions& c) { c.trigger = Trigger::kParity; },  // 230 slots, and a buffer of 16
+      [](CacheOptions& c) { c.positions = Positions::kCache; },  // and q8_0
+      [](CacheOptions& c) { c.layer_budgets = LayerBudgets::kPyramid; },  // and a dense prefill
+  };
+  for (size_t i = 0; i < changes.size(); ++i) {
+    Preset changed = example();
+    changes[i](changed.cache);
+    try {
+      require_works(changed, shape, path_);
+      ADD_FAILURE() << i;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::kUsage);
+      for (const std::string& word : {path_, std::string("vase tune")})
+        EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
+    }
+  }
 }
 
 TEST_F(Presets, NamesThatATableWouldMisreadAreRefused) {
