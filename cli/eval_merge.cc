@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "eval/printable.h"
 #include "eval/run/merge.h"
 #include "eval/run/results_file.h"
 #include "flags.h"
@@ -34,6 +35,8 @@ void merge_into(const std::string& out, const std::vector<std::string>& folders)
   config.write(merged.config.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   results.commit();
   config.commit();
+  for (const std::string& file : merged.torn)
+    std::fprintf(stderr, "vase: the last line of %s was torn and left out\n", eval::printable(file).c_str());
   const auto expected = merged.config["items"].get<long long>();
   std::fprintf(stderr, "%lld of %lld texts in %s", static_cast<long long>(merged.results), expected,
                out.c_str());
@@ -49,9 +52,12 @@ int eval_merge_command(const Arguments& arguments) {
   std::vector<std::string> folders;
   CLI::App app("Joins folders of `vase eval run` that have one configuration, such as the shards of a run.",
                "eval merge");
-  app.add_option("out", out, "folder that is made")->required()->type_name("");
-  app.add_option("in", folders, "folders to join")->required()->type_name("");
+  app.add_option("out", out, "folder that is made")->type_name("");
+  app.add_option("in", folders, "folders to join")->type_name("");
   if (!parse(app, arguments)) return kExitOk;
+  if (out.empty()) throw Error(ErrorCode::kUsage, "nothing to merge; give the folder to make, and the folders to merge");
+  if (folders.empty())
+    throw Error(ErrorCode::kUsage, "nothing to merge into " + out + "; give the folders to merge behind it");
   watch_interrupts();
   for (const std::string& folder : folders) eval::read_config(folder);  // before anything is made
   const bool made = make_empty_folder(out);

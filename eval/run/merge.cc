@@ -1,6 +1,7 @@
 #include "eval/run/merge.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <vector>
@@ -73,7 +74,8 @@ Merged merge_results(std::span<const std::string> folders,
       if (std::ranges::find(commands, command) == commands.end()) commands.push_back(command);
     }
     FolderResults own(config);
-    read_results(Lines::path(folders[f]), [&](const ResultsLine& line) {
+    const std::string path = Lines::path(folders[f]);
+    const uint64_t whole = read_results(path, [&](const ResultsLine& line) {
       const Result result = read_result(line.json, line.where);
       own.add(result, line.where);
       const Place place{f, line.where, line.offset, line.bytes};
@@ -85,6 +87,9 @@ Merged merge_results(std::span<const std::string> folders,
                                          " have different results for " + result.item.text() +
                                          "; they are not of the same run: leave one of the folders out");
     });
+    std::error_code unknown;
+    if (const uint64_t there = std::filesystem::file_size(path, unknown); !unknown && there > whole)
+      merged.torn.push_back(path);
   }
   for (const auto& [key, place] : places) write(lines.read(place));
   set_commands(merged.config, commands);

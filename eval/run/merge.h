@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace vase::eval {
 
@@ -16,6 +17,7 @@ struct Merged {
   nlohmann::json config;
   int64_t results = 0;    // written
   int64_t repeated = 0;   // lines that equalled one of another folder, timing aside, and were left out
+  std::vector<std::string> torn;  // files whose last line was torn, and left out
 };
 
 // Hands over the lines of all folders, sorted by task, problem, policy, budget, run and sample. A torn last

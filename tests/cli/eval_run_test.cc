@@ -133,7 +133,14 @@ TEST_F(CliEvalRun, ShardsMergeToTheWhole) {
   ASSERT_EQ(vase(right_run("other")).code, 0);
   expect_usage_error(vase("eval merge " + path("new") + " " + path("part1") + " " + path("other")),
                      {"another configuration"});
+  expect_usage_error(vase("eval merge " + path("new")), {"give the folders to merge"});
+  expect_usage_error(vase("eval merge"), {"the folder to make"});
   EXPECT_FALSE(fs::exists(path("new")));
+  fs::resize_file(path("part1/results.jsonl"), fs::file_size(path("part1/results.jsonl")) - 5);
+  const Outcome torn = vase("eval merge " + path("new") + " " + path("part1") + " " + path("part2"));
+  EXPECT_EQ(torn.code, 0) << torn.err;
+  EXPECT_NE(torn.err.find("the last line of " + path("part1/results.jsonl") + " was torn and left out"), std::string::npos)
+      << torn.err;
 }
 
 TEST_F(CliEvalRun, AnotherConfigurationIsRefused) {

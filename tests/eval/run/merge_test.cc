@@ -85,6 +85,16 @@ TEST_F(Merge, WhatIsThereTwiceAndEqualButForTheTimeCountsOnce) {
   EXPECT_EQ(merged.repeated, 1);
 }
 
+TEST_F(Merge, ATornLastLineIsLeftOutAndToldOf) {
+  fill(0, {result("full", 0, "p1", true)});
+  fill(1, {result("full", 0, "p2", true), result("full", 0, "p3", true)});
+  const std::string file = folders_[1] + "/results.jsonl";
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 5);
+  Merged merged;
+  EXPECT_EQ(ids(merged), (std::vector<std::string>{"p1", "p2"}));
+  EXPECT_EQ(merged.torn, std::vector<std::string>{file});
+}
+
 TEST_F(Merge, DifferentResultsOfOneItemAreRefused) {
   fill(0, {result("full", 0, "p1", true)});
   fill(1, {result("full", 0, "p1", false)});
