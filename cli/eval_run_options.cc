@@ -30,7 +30,7 @@ struct RunFlags {
   std::vector<double> megabytes;
   std::string ids, key_variable;
   std::optional<std::string> instruction;
-  std::optional<uint64_t> task_seed = 0, seed = 0, evict_seed = 0;
+  uint64_t task_seed = 0;
   int problems = 0;
   bool greedy = false;
 };
@@ -66,9 +66,9 @@ void add_sampling(CLI::App& app, RunFlags& f) {
               "most tokens to generate per text (4096)");
   add_repeatable(app, "--stop", session.stops, "end at this text, which is not shown; repeatable");
   add_stop_loops(app, session.stop_loops);
-  add_seed(app, "--seed", f.seed, "of the texts; each has its own, derived from it (0)");
+  add_seed(app, "--seed", f.o.plan.seed, "of the texts; each has its own, derived from it (0)");
   add_integer(app, "--seeds", f.o.plan.seeds, 1, 1000, "eviction seeds: texts once with each where something is drawn (1)");
-  add_seed(app, "--evict-seed", f.evict_seed, "the first of them (0)");
+  add_seed(app, "--evict-seed", f.o.plan.evict_seed, "the first of them (0)");
 }
 
 void add_engine(CLI::App& app, RunFlags& f) {
@@ -160,10 +160,6 @@ void check_sampling(const CLI::App& app, const RunFlags& f) {
   if (greedy && f.o.plan.samples > 1) {
     fail("with temperature 0 all --samples of a problem are the same text; leave them out, or vary --seeds");
   }
-  for (const auto& [flag, seed] : {std::pair("--seed", f.seed), std::pair("--evict-seed", f.evict_seed),
-                                   std::pair("--task-seed", f.task_seed)}) {
-    if (!seed) fail(std::string(flag) + " is -1; a run that can go on needs a seed that is given");
-  }
 }
 
 // What `policy` is called in results: rules that were added are a part of it.
@@ -236,7 +232,7 @@ void set_tasks(RunFlags& f) {
   const int most = f.ids.empty() ? f.problems : 0;  // the ids may stand anywhere
   for (const std::string& text : f.tasks) {
     eval::add_source(sources,
-                     eval::open_source(text, f.problems > 0 ? f.problems : kProblems, *f.task_seed, most));
+                     eval::open_source(text, f.problems > 0 ? f.problems : kProblems, f.task_seed, most));
   }
   for (eval::Source& source : sources) {
     eval::Task& task = source.task;
@@ -269,8 +265,6 @@ std::optional<EvalRunOptions> EvalRunOptions::parse(const Arguments& arguments) 
   check_utf8("--system", f.o.generation.system);
   check_utf8("--instruction", f.instruction.value_or(""));
   check_stops(f.o.generation.session.stops);
-  f.o.plan.seed = *f.seed;
-  f.o.plan.evict_seed = *f.evict_seed;
   f.o.preset.read(app, f.cache);
   f.cache.settle_types(!f.megabytes.empty());
   f.o.generation.cache = f.cache.options;

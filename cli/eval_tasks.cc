@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "commands.h"
@@ -11,7 +10,6 @@
 #include "json_output.h"
 #include "output.h"
 #include "paragraph.h"
-#include "vase/error.h"
 
 namespace vase::cli {
 namespace {
@@ -75,7 +73,7 @@ json problem_json(const Task& task, const Problem& problem) {
 int eval_tasks_command(const Arguments& arguments) {
   std::string name;
   int count = 0;
-  std::optional<uint64_t> seed = 0;
+  uint64_t seed = 0;
   bool as_json = false;
   CLI::App app("Lists tasks, or prints the problems of one as JSON lines.", "eval tasks");
   app.add_option("task", name, "NAME=FILE, or NAME:setting=value,... of a task that makes its problems")->type_name("");
@@ -88,10 +86,7 @@ int eval_tasks_command(const Arguments& arguments) {
     as_json ? print_json(listed_json(), 2) : write_output(listed());
     return kExitOk;
   }
-  if (!seed)
-    throw Error(ErrorCode::kUsage,
-                "--seed is '-1'; allowed: whole numbers from 0, so that the problems can be made again");
-  const Task task = eval::open_task(name, count > 0 ? count : kDefaultCount, *seed);
+  const Task task = eval::open_task(name, count > 0 ? count : kDefaultCount, seed);
   const size_t most = count > 0 ? static_cast<size_t>(count) : task.problems.size();
   for (size_t i = 0; i < std::min(most, task.problems.size()); ++i) print_json(problem_json(task, task.problems[i]));
   return kExitOk;

@@ -121,12 +121,10 @@ double parse_number(const std::string& flag, const std::string& text, double low
   return value;
 }
 
-std::optional<uint64_t> parse_seed(const std::string& flag, const std::string& text) {
+uint64_t parse_seed(const std::string& flag, const std::string& text, const char* also) {
   uint64_t value = 0;
-  if (text == "-1") return std::nullopt;
   if (!read_all(text, value)) {
-    fail(flag + " is " + vase::quoted(text) +
-         "; allowed: whole numbers from 0 to 18446744073709551615, or -1 for a random one");
+    fail(flag + " is " + vase::quoted(text) + "; allowed: whole numbers from 0 to 18446744073709551615" + also);
   }
   return value;
 }
@@ -220,10 +218,19 @@ void add_number(CLI::App& app, const std::string& flag, float& value, float low,
       help);
 }
 
-void add_seed(CLI::App& app, const std::string& flag, std::optional<uint64_t>& value,
-              const std::string& help) {
+void add_seed(CLI::App& app, const std::string& flag, uint64_t& value, const std::string& help) {
   add_call(
       app, flag, [=, &value](const std::string& text) { value = parse_seed(flag, text); }, help);
+}
+
+void add_random_seed(CLI::App& app, const std::string& flag, std::optional<uint64_t>& value, const std::string& help) {
+  add_call(
+      app, flag,
+      [=, &value](const std::string& text) {
+        value.reset();
+        if (text != "-1") value = parse_seed(flag, text, ", or -1 for a random one");
+      },
+      help);
 }
 
 void add_megabytes(CLI::App& app, std::vector<double>& budgets) {

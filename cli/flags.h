@@ -24,8 +24,8 @@ namespace vase::cli {
 // Throw Error(kUsage). Ranges are inclusive.
 int parse_integer(const std::string& flag, const std::string& text, int low, int high);
 double parse_number(const std::string& flag, const std::string& text, double low, double high);
-// 0 to 2^64 - 1; nullopt for "-1", which asks for a random seed.
-std::optional<uint64_t> parse_seed(const std::string& flag, const std::string& text);
+// 0 to 2^64 - 1. also: what else the flag takes, for the message.
+uint64_t parse_seed(const std::string& flag, const std::string& text, const char* also = "");
 
 // 0 or 0.001 to 100.
 float parse_temperature(const std::string& flag, const std::string& text);
@@ -44,8 +44,9 @@ void add_integer(CLI::App& app, const std::string& flag, int& value, int low, in
                  const std::string& help);
 void add_number(CLI::App& app, const std::string& flag, float& value, float low, float high,
                 const std::string& help);
-void add_seed(CLI::App& app, const std::string& flag, std::optional<uint64_t>& value,
-              const std::string& help);
+void add_seed(CLI::App& app, const std::string& flag, uint64_t& value, const std::string& help);
+// Of what need not be had again: empty for -1, which asks for a random one.
+void add_random_seed(CLI::App& app, const std::string& flag, std::optional<uint64_t>& value, const std::string& help);
 void add_text(CLI::App& app, const std::string& flag, std::string& value, const std::string& help);
 // The name of a file, which is never empty.
 void add_path(CLI::App& app, const std::string& flag, std::string& value, const std::string& help);

@@ -25,8 +25,8 @@ constexpr size_t kMostPromptBytes = size_t{64} << 20;
 
 void add_sampling(CLI::App& app, RunOptions& o) {
   SamplingOptions& s = o.session.sampling;
-  add_seed(app, "--seed", o.seed, "of the text; absent or -1: a random one, printed");
-  add_seed(app, "--evict-seed", o.evict_seed, "of the evictions; absent or -1: a random one, printed");
+  add_random_seed(app, "--seed", o.seed, "of the text; absent or -1: a random one, printed");
+  add_random_seed(app, "--evict-seed", o.evict_seed, "of the evictions; absent or -1: a random one, printed");
   add_call(
       app, "--temp", [&s](const std::string& value) { s.temperature = parse_temperature("--temp", value); },
       "temperature; 0 = always the most probable token (0.6)");

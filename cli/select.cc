@@ -19,7 +19,6 @@ struct SelectFlags {
   CacheFlags cache;
   SelectSetup setup;
   std::string in, out;
-  std::optional<uint64_t> seed = 0;
   double rope_base = 0;
   bool json = false;
 };
@@ -43,7 +42,7 @@ void add_flags(CLI::App& app, SelectFlags& o) {
   o.setup.buffer = 64;
   add_integer(app, "--kv-buffer", o.setup.buffer, 1, 1 << 16, "R, newest tokens that always stay (64)");
   add_integer(app, "--prompt-tokens", o.setup.prompt_tokens, 0, 1 << 24, "positions below it belong to the prompt (0)");
-  add_seed(app, "--evict-seed", o.seed, "of the draws (0)");
+  add_seed(app, "--evict-seed", o.setup.seed, "of the draws (0)");
   add_integer(app, "--layer", o.setup.layer, 0, 65535,
               "layer that the heads belong to: draws and calibrations differ by it (0)");
   add_call(
@@ -90,8 +89,6 @@ int select_command(const Arguments& arguments) {
   CLI::App app("Applies a policy to keys, values and queries from a file.", "select");
   add_flags(app, o);
   if (!parse(app, arguments)) return kExitOk;
-  if (!o.seed) throw Error(ErrorCode::kUsage, "--evict-seed is -1; give a number, so that the result can be had again");
-  o.setup.seed = *o.seed;
   o.setup.policy = o.cache.parse_policy();
   const Format format = format_of(o.out);
   const std::unique_ptr<ArrayFile> in = ArrayFile::open(o.in);

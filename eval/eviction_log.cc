@@ -116,7 +116,8 @@ std::vector<EvictionRecord> read_eviction_log(const std::string& path) {
     const auto [first, is_new] = lines.emplace(std::tuple(last.eviction, last.layer, last.kv_head), number);
     if (!is_new)
       fail("eviction " + std::to_string(last.eviction) + ", layer " + std::to_string(last.layer) + ", head " +
-           std::to_string(last.kv_head) + " is in line " + std::to_string(first->second) + " as well, and one run has it once");
+           std::to_string(last.kv_head) + " is in line " + std::to_string(first->second) +
+           " as well, and one run has it once");
   }
   require_read(in, path);
   if (records.empty())

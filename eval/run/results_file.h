@@ -26,7 +26,8 @@ inline constexpr const char* kMendResults =
 
 // Calls back for every whole line; returns the bytes that these take. What follows them is a torn last line:
 // one without an end, or one that is no JSON. Throws Error: kNotFound; kUsage for what is no regular file; kCorrupt with
-// the line, for one that is no JSON and not the last; kResource when reading fails on the way. advice: the end of the message about a line.
+// the line, for one that is no JSON and not the last; kResource when reading fails on the way. advice: the end of the
+// message about a line.
 uint64_t read_results(const std::string& path, const std::function<void(const ResultsLine&)>& on_line,
                       const char* advice = kMendResults);
 

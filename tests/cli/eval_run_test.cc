@@ -183,7 +183,8 @@ TEST_F(CliEvalRun, BadFlagsAreRefusedBeforeAnythingBegins) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
       {"--samples 3", {"--samples", "the same text"}},
       {"--temperature 1", {"--greedy"}},
-      {"--seed -1", {"--seed"}},
+      {"--seed -1", {"--seed is '-1'; allowed: whole numbers from 0 to 18446744073709551615\n"}},
+      {"--evict-seed x", {"--evict-seed is 'x'; allowed: whole numbers from 0 to 18446744073709551615\n"}},
       {"--shard 3/2", {"--shard", "allowed"}},
       {"--shard 2", {"--shard", "i/n"}},
       {"--shard 0/2", {"--shard", "allowed"}},

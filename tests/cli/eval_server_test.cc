@@ -103,7 +103,8 @@ TEST_F(CliEvalServer, WhatAServerSaysDoesNotReachTheTerminalRaw) {
     if (text.starts_with("How many? 2")) return eval::fail_with(response, 400, "\x1b[31mred\ntwo lines");
     agree(number, request, response);
   });
-  const Outcome o = vase("eval run --server " + server.url() + " --server-model \"$(printf 'm\\033[2J|n')\" --greedy --task jsonl=" +
+  const std::string name = " --server-model \"$(printf 'm\\033[2J|n')\"";
+  const Outcome o = vase("eval run --server " + server.url() + name + " --greedy --task jsonl=" +
                          path("problems.jsonl") + " --out " + path("out"));
   EXPECT_EQ(o.code, 1) << o.err;
   EXPECT_EQ(o.err.find('\x1b'), std::string::npos) << o.err;

@@ -219,7 +219,8 @@ TEST_F(Select, WrongFlags) {
   expect_usage_error(select("--policy score=value --kv-budget 3"), {"smallest budget that works here is 65"});
   expect_usage_error(select(by_value_ + "--out x.txt"), {"none of .npy, .npz and .json"});
   expect_usage_error(select(by_value_ + "--out " + in_), {"same file as --in"});
-  expect_usage_error(select(by_value_ + "--evict-seed -1"), {"--evict-seed is -1"});
+  expect_usage_error(select(by_value_ + "--evict-seed -1"),
+                     {"--evict-seed is '-1'; allowed: whole numbers from 0 to 18446744073709551615\n"});
   EXPECT_EQ(vase("select --in /nonexistent.npz " + by_value_).code, 1);
   const Outcome help = vase("select --help");
   EXPECT_NE(help.out.find("(H*G, W, d)"), std::string::npos);
