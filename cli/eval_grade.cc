@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "eval/json_text.h"
 #include "eval/no_verdict.h"
+#include "eval/printable.h"
 #include "eval/require_read.h"
 #include "eval/run/grade.h"
 #include "flags.h"
@@ -104,7 +105,7 @@ class Judge {
            ", so that any other text than this counts as different";
   }
   static void warn(const Pair& pair, const std::string& what) {
-    std::fprintf(stderr, "vase: warning: %s: %s\n", pair.problem.where.c_str(), what.c_str());
+    std::fprintf(stderr, "vase: warning: %s: %s\n", pair.problem.where.c_str(), eval::printable(what).c_str());
   }
 
   AnswerKind kind_;

@@ -62,10 +62,10 @@ void add_row(KlGrid& grid, const KlFlags& o, eval::KlRow row, const Policy& poli
 // The policies with their names, every one of them with budgets.
 std::vector<std::pair<std::string, Policy>> parse_policies(const KlFlags& o) {
   std::vector<std::pair<std::string, Policy>> policies;
-  GivenOnce once;
   if (o.preset.given()) return {{o.preset.preset().name, o.cache.parse_policy()}};
+  GivenOnce once;
   for (const std::string& text : o.policies) {
-    policies.emplace_back(text, o.cache.parse_policy(text));
+    policies.emplace_back(o.cache.with_rules(text), o.cache.parse_policy(text));
     const Policy& policy = policies.back().second;
     if (!policy.evicts() && !policy.reads()) {
       throw Error(ErrorCode::kUsage, "--policy full is what every policy is compared with; leave it out");

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <set>
+#include <utility>
 
 #include "eval/printable.h"
 #include "eval/run/cell_run.h"
@@ -124,6 +125,7 @@ class EvalRun {
             [this](const eval::Planned& planned, const std::string& why) {
               left_out_.push_back(planned.item.text() + ": " + why);
             },
+        .on_retry = [this, &progress](const std::string& why) { tell_of_retry(why, progress); },
         .on_tick =
             [this, &progress](int running, int64_t tokens) {
               tally_.running = running;
@@ -133,11 +135,20 @@ class EvalRun {
         .stop = [] { return interrupted(); }};
   }
 
+  // The first alone: a server that is down fails each request several times.
+  void tell_of_retry(const std::string& why, const Progress& progress) {
+    if (std::exchange(told_of_retry_, true)) return;
+    progress.hide();
+    std::fprintf(stderr, "vase: %s; it is asked again, %d times at most\n", eval::printable(why).c_str(),
+                 o_.server.attempts);
+  }
+
   const EvalRunOptions& o_;
   eval::ResultsFolder& folder_;
   eval::Grader& grader_;
   size_t total_ = 0, done_ = 0;
   std::vector<std::string> left_out_, unjudged_;
+  bool told_of_retry_ = false;
   Tally tally_;
 };
 

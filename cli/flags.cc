@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
+#include <sstream>
 
 #include "output.h"
 #include "policies/words.h"
@@ -262,6 +263,7 @@ void CacheFlags::add_memory(CLI::App& app) {
 }
 
 void CacheFlags::add_slots(CLI::App& app) {
+  const bool megabytes = app.get_option_no_throw("--kv-budget-mb") != nullptr;
   add_integer(app, "--kv-buffer", options.buffer, 1, 1 << 16,
               "newest tokens that always stay (64)");
   add_integer(app, "--kv-period", options.period, 1, 1 << 16,
@@ -278,8 +280,8 @@ void CacheFlags::add_slots(CLI::App& app) {
         parse_kv_type(text, options);
         types_given = true;
       },
-      "rows of keys and values: f32, f16, bf16, q8_0 or q4_0 for both, or K,V; auto: what --kv-budget-mb buys "
-      "(auto with it, else f16)");
+      std::string("rows of keys and values: f32, f16, bf16, q8_0 or q4_0 for both, or K,V") +
+          (megabytes ? "; auto: what --kv-budget-mb buys (auto with it, else f16)" : " (f16)"));
   add_repeatable(app, "--protect", protect, "add a protect rule, e.g. prompt; repeatable");
 }
 
@@ -307,7 +309,9 @@ void CacheFlags::settle_types(bool megabytes, bool evicts) {
 }
 
 std::string CacheFlags::with_rules(const std::string& name) const {
-  std::string text = name;
+  std::string text;
+  std::istringstream words(name);
+  for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word;
   for (const std::string& rules : protect) {
     if (rules.empty() || rules.find_first_of(" \t\r\n") != std::string::npos) {
       fail("--protect is " + vase::quoted(rules) +

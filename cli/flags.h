@@ -114,11 +114,12 @@ struct CacheFlags {
 
   // What memory costs and holds; the policy; when evictions happen.
   void add_memory(CLI::App& app);  // budget, context, and add_slots()
-  void add_slots(CLI::App& app);   // everything but the size
+  void add_slots(CLI::App& app);   // everything but the size, which comes first if at all
   void add_policy(CLI::App& app);
   void add_timing(CLI::App& app);
 
-  // The policy's text with the rules of --protect, which are a part of what it is called. Throws Error(kUsage).
+  // The policy's text with the rules of --protect, which are a part of what it is called, and one blank between two words:
+  // it is called so in one line of a table. Throws Error(kUsage).
   std::string with_rules(const std::string& name) const;
   Policy parse_policy() const { return parse_policy(policy); }
   Policy parse_policy(const std::string& name) const;  // another one with these flags

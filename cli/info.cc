@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "commands.h"
+#include "eval/printable.h"
 #include "flags.h"
 #include "json_output.h"
 #include "output.h"
@@ -50,7 +51,8 @@ const MemoryPlan& described(const std::vector<Row>& rows) {
 
 std::string table(const ModelShape& s, const std::vector<Row>& rows) {
   std::string text =
-      formatted("%s (%s)\n", s.name.empty() ? "unnamed" : s.name.c_str(), s.architecture.c_str());
+      formatted("%s (%s)\n", s.name.empty() ? "unnamed" : eval::printable(s.name).c_str(),
+                eval::printable(s.architecture).c_str());
   text += formatted(
       "  layers           %d\n  query heads      %d\n  KV heads         %d\n  head width       %d\n",
       s.layers, s.query_heads, s.kv_heads, s.head_dim);

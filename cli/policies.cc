@@ -148,6 +148,7 @@ std::pair<int, std::vector<std::string>> kept_per_slot(const PolicyNeeds& needs)
   add(needs.attention != AttentionRecord::kNone, needs.attention == AttentionRecord::kRecurrence ? 8 : 4,
       attention_text(needs));
   add(needs.value_range, 4, "range of the value");
+  add(needs.norm_product, 4, "lengths of key and value, multiplied");
   add(needs.log_weight, 4, "log-weight");
   return {bytes, what};
 }

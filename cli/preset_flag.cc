@@ -3,6 +3,7 @@
 #include "vase/error.h"
 
 namespace vase::cli {
+
 void PresetFlag::add(CLI::App& app) {
   add_path(app, "--preset", path_,
            "in place of the flags that shape the cache: a file of `vase tune --preset-out`, for this model");

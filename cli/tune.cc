@@ -43,7 +43,8 @@ std::string report(const TuneRun& run, double target, bool complete) {
         formatted("The target is not above the noise floor of %.4f, so these budgets mean little.\n", floor);
   }
   return text + "\n" + eval::kl_table(rows, run.floors()) +
-         "Of a policy the first eviction is that of its smallest budget: all its budgets count the same positions.\n";
+         "All budgets of a policy count the same positions of each text: those after the first eviction of its smallest "
+         "budget.\n";
 }
 
 json summary(const TuneOptions& o, const TuneRun& run, bool complete) {

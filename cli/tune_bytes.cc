@@ -48,11 +48,12 @@ BytesRun::BytesRun(const TuneOptions& options, std::shared_ptr<const Model> mode
   measured_ = {grid_.rows, eval::noise_floor_rows(o_.kl)};
 }
 
-void BytesRun::buy(const std::string& kv_type, const std::string& name, GivenOnce& once) {
+void BytesRun::buy(const std::string& kv_type, const std::string& text, GivenOnce& once) {
   CacheOptions cache = o_.cache.options;
   parse_kv_type(kv_type, cache);
-  const Policy policy = o_.cache.parse_evicting(name);
-  once.add(name, policy, "--kv-type " + row_types_name(cache.key_type, cache.value_type));
+  const Policy policy = o_.cache.parse_evicting(text);
+  const std::string name = o_.cache.with_rules(text);
+  once.add(text, policy, "--kv-type " + row_types_name(cache.key_type, cache.value_type));
   try {
     const auto bought = eval::buy_cache(model_->shape(), policy, cache, o_.budget_mib, texts_, o_.kl);
     policy.validate(bought.plan.last_budget, cache.buffer);

@@ -69,7 +69,7 @@ eval::Preset preset_of(const TuneOptions& o, const BytesRun& run, const eval::Ra
   return {.model = shape.fingerprint,
           .model_name = shape.name,
           .build = build_id(),
-          .name = o.cache.with_rules(c.name),
+          .name = c.name,
           .policy = c.policy.text(),
           .cache = c.bought.cache,
           .measured = {.kl = s.kl,

@@ -36,7 +36,7 @@ std::vector<Tuned> make_all(const TuneOptions& o, const ModelShape& shape, int l
     if (!policy.evicts() && !policy.reads())
       throw Error(ErrorCode::kUsage, "--policy full has no budget; leave it out");
     once.add(name, policy);
-    all.push_back({name, policy, range_for(o, policy, name, shape, longest), {}, {}});
+    all.push_back({o.cache.with_rules(name), policy, range_for(o, policy, name, shape, longest), {}, {}});
     for (const int budget : {all.back().range.lowest, all.back().range.highest})
       policy.validate(budget, o.cache.options.buffer);
   }

@@ -13,7 +13,8 @@ inline void require_regular(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return;
-  throw Error(ErrorCode::kUsage, path.string() + " is no regular file; give one");
+  throw Error(ErrorCode::kUsage,
+              path.string() + " is a pipe, a device or a folder; give a file that `vase eval` has written");
 }
 
 }  // namespace vase::eval

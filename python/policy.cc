@@ -67,7 +67,7 @@ AttentionRecord record_of(const std::string& name) {
 }
 
 PolicyNeeds needs_of(const std::string& attention, float temperature, bool over_all, float threshold, bool value_range,
-                     bool log_weight, bool rope, int queries) {
+                     bool norm_product, bool log_weight, bool rope, int queries) {
   if (!(temperature > 0) || !std::isfinite(temperature)) {
     throw Error(ErrorCode::kUsage, "needs: temperature must be finite and above 0");
   }
@@ -78,6 +78,7 @@ PolicyNeeds needs_of(const std::string& attention, float temperature, bool over_
           .over_all = over_all,
           .threshold = threshold,
           .value_range = value_range,
+          .norm_product = norm_product,
           .rows = true,
           .log_weight = log_weight,
           .rope = rope,
@@ -146,6 +147,7 @@ void bind_head(nb::module_& module) {
   list("last_use", &HeadView::last_use, "[C] of the record 'recurrence'");
   list("longest_gap", &HeadView::longest_gap, "[C] of the record 'recurrence'");
   list("value_range", &HeadView::value_range, "[C] max - min of each value row");
+  list("norm_product", &HeadView::norm_product, "[C] |k| |v|");
   list("log_weight", &HeadView::log_weight, "[C]");
   head.def_prop_ro("candidates", [](const Head& h) { return h.view().candidates(); }, "C")
       .def_prop_ro("keys", [](const Head& h) { return h.rows(&HeadView::keys); }, "[C + R][d] rotated keys")
@@ -161,12 +163,13 @@ void bind_policy(nb::module_& module) {
   nb::class_<PolicyNeeds>(module, "Needs", "What the engine must keep for a scorer; nothing costs nothing.")
       .def("__init__",
            [](PolicyNeeds* self, const std::string& attention, float temperature, bool over_all, float threshold,
-              bool value_range, bool log_weight, bool rope, int queries) {
-             new (self) PolicyNeeds(
-                 needs_of(attention, temperature, over_all, threshold, value_range, log_weight, rope, queries));
+              bool value_range, bool norm_product, bool log_weight, bool rope, int queries) {
+             new (self) PolicyNeeds(needs_of(attention, temperature, over_all, threshold, value_range, norm_product,
+                                             log_weight, rope, queries));
            },
            nb::kw_only(), nb::arg("attention") = "none", nb::arg("temperature") = 1.0f, nb::arg("over_all") = false,
-           nb::arg("threshold") = 0.0f, nb::arg("value_range") = false, nb::arg("log_weight") = false, nb::arg("rope") = false, nb::arg("queries") = 0,
+           nb::arg("threshold") = 0.0f, nb::arg("value_range") = false, nb::arg("norm_product") = false,
+           nb::arg("log_weight") = false, nb::arg("rope") = false, nb::arg("queries") = 0,
            "attention: 'none', 'window-sum', 'window-squares', 'window-max', 'lifetime-sum' or 'recurrence'. over_all: "
            "window records over all slots used, not over the candidates. queries: how many of the newest tokens' "
            "queries to hold.");

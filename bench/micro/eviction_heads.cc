@@ -31,6 +31,7 @@ EvictionHeads::EvictionHeads(int kv_heads) : rows_(size_t(2) * kv_heads * kSlots
     positions_.push_back(3 * j);
     attention_.push_back(std::abs(normal(random)) / 64);
     range_.push_back(std::abs(normal(random)));
+    products_.push_back(std::abs(normal(random)));
     gaps_.push_back(j % 97);
     uses_.push_back(3 * j + gaps_.back());
     weights_.push_back(0);
@@ -47,6 +48,7 @@ HeadView EvictionHeads::view(const PolicyNeeds& needs, int kv_head) const {
   head.last_use = uses_;
   head.longest_gap = gaps_;
   head.value_range = range_;
+  head.norm_product = products_;
   if (needs.log_weight) head.log_weight = weights_;
   head.keys = rows(2 * kv_head);
   head.values = rows(2 * kv_head + 1);

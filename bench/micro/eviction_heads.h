@@ -24,7 +24,7 @@ class EvictionHeads {
   RowsView rows(int index) const;
 
   HugeBuffer rows_;
-  std::vector<float> queries_, frequencies_, attention_, range_, weights_;
+  std::vector<float> queries_, frequencies_, attention_, range_, products_, weights_;
   std::vector<int32_t> positions_, uses_, gaps_;
   std::vector<uint32_t> slots_;
 };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/machine.h"
+#include "eval/require_regular.h"
 #include "eval/run/grade.h"
 #include "eval/run/results_file.h"
 #include "eval/run/results_folder.h"
@@ -33,6 +34,7 @@ struct Asked {
 
 std::vector<Asked> read_reference(const std::string& folder) {
   std::vector<Asked> asked;
+  eval::require_regular(folder + "/" + eval::kResultsName);
   eval::read_results(folder + "/" + eval::kResultsName, [&](const eval::ResultsLine& line) {
     eval::Result result = eval::read_result(line.json, line.where);
     if (result.item.policy != "full") return;

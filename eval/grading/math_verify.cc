@@ -55,13 +55,16 @@ void MathVerify::start() {
                                         (reason.empty() ? "" : " (" + reason + ")") + "; " + kAdvice);
 }
 
-std::optional<Comparison> MathVerify::ask(const std::string& question) {
+// What it said; nothing where a part of the answer is missing. It has to say whether it reads the expected one where it was
+// asked, unless the two are the same.
+std::optional<Comparison> MathVerify::ask(const std::string& question, bool read) {
   if (!child_) start();
   std::string answer;
   if (child_->ask(question, options_.seconds, answer) == ChildProcess::Outcome::kDone) {
     const json object = json::parse(answer, nullptr, false);
-    if (object.is_object() && object.contains("same") && object["same"].is_boolean())
-      return Comparison{.same = object["same"], .read = !object.contains("read") || object["read"] == true};
+    const auto said = [&](const char* field) { return object.contains(field) && object[field].is_boolean(); };
+    if (object.is_object() && said("same") && (!read || object["same"] || said("read")))
+      return Comparison{.same = object["same"], .read = !said("read") || object["read"]};
   }
   child_.reset();
   return std::nullopt;
@@ -76,7 +79,7 @@ Comparison MathVerify::compare(std::string_view given, std::string_view expected
 Comparison MathVerify::judge(std::string_view given, std::string_view expected, bool read) {
   const std::string question = question_of(given, expected, read);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    if (const std::optional<Comparison> verdict = ask(question)) return *verdict;
+    if (const std::optional<Comparison> verdict = ask(question, read)) return *verdict;
   }
   throw NoVerdict(ErrorCode::kResource, "math-verify took too long for the answer '" + beginning_of(given) +
                                             "' or ended at it, " + std::to_string(kAttempts) +

@@ -19,7 +19,7 @@ struct MathVerifyOptions {
 
 struct Comparison {
   bool same;
-  bool read;  // the grader understands the expected answer: it could tell whether another is the same
+  bool read;  // the grader understands the expected answer: it could tell whether another is the same; true unless asked
 };
 
 class MathVerify {
@@ -41,7 +41,7 @@ class MathVerify {
  private:
   void start();
   Comparison judge(std::string_view given, std::string_view expected, bool read);
-  std::optional<Comparison> ask(const std::string& question);
+  std::optional<Comparison> ask(const std::string& question, bool read);
 
   MathVerifyOptions options_;
   std::unique_ptr<grading::ChildProcess> child_;

@@ -70,7 +70,7 @@ CacheOptions read_cache(const json& object, const std::string& where) {
   if (c.layer_budgets == LayerBudgets::kPyramid)
     c.pyramid_beta = static_cast<float>(fields.number("pyramid_beta", 1, 1000));
   else
-    fields.nothing("pyramid_beta", "since the field 'layers' is uniform");
+    fields.null("pyramid_beta", "since the field 'layers' is uniform");
   c.stagger = fields.truth("stagger");
   fields.finish();
   return c;

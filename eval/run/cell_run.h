@@ -22,6 +22,8 @@ struct RunCallbacks {
   std::function<void(const Planned&, Result, Generation)> on_finished;
   // There is no text of this item: the server does not take it, or the model gives no numbers. why: in words.
   std::function<void(const Planned&, const std::string& why)> on_refused;
+  // Where given: a server failed and is asked again. why: in words.
+  std::function<void(const std::string& why)> on_retry = {};
   // Several times a second: how many generations are in progress, and the tokens that have been generated so
   // far.
   std::function<void(int running, int64_t tokens)> on_tick;

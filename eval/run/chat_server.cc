@@ -7,6 +7,7 @@
 #include <limits>
 #include <thread>
 
+#include "eval/beginning_of.h"
 #include "eval/json_text.h"
 #include "eval/run/cache_json.h"
 #include "vase/error.h"
@@ -19,6 +20,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLongestWait{30000}, kNap{50};
 constexpr int kConnectSeconds = 10, kWriteSeconds = 60, kCheckSeconds = 30;
+constexpr size_t kExcerpt = 200;  // bytes of an answer that a message shows
 
 // Scheme, host and port apart from what comes before "/chat/completions".
 struct Address {
@@ -58,7 +60,7 @@ std::string excerpt(const std::string& body) {
     if (error.is_object() && error.value("message", json()).is_string()) return error["message"];
     if (error.is_string()) return error;
   }
-  return body.substr(0, 200);
+  return beginning_of(body, kExcerpt);
 }
 
 // Seconds that the server asks to wait; dates are not read.
@@ -110,7 +112,8 @@ ChatReply read_reply(const std::string& body) {
   const json choice = choices.is_array() && !choices.empty() ? choices[0] : json();
   const json message = choice.is_object() ? choice.value("message", json()) : json();
   if (!message.is_object()) {
-    throw RefusedRequest(ErrorCode::kCorrupt, "the server's answer has no choices[0].message: " + body.substr(0, 200));
+    throw RefusedRequest(ErrorCode::kCorrupt,
+                         "the server's answer has no choices[0].message: " + beginning_of(body, kExcerpt));
   }
   ChatReply reply;
   std::string thinking = text_of(message, "reasoning_content");
@@ -121,7 +124,8 @@ ChatReply read_reply(const std::string& body) {
     reply.text = "<think>\n" + thinking + (reply.text.empty() ? "" : "\n</think>\n\n" + reply.text);
   reply.finish = text_of(choice, "finish_reason");
   if (reply.text.empty() && reply.finish.empty()) {
-    throw RefusedRequest(ErrorCode::kCorrupt, "the server's answer has no text and no finish_reason: " + body.substr(0, 200));
+    throw RefusedRequest(ErrorCode::kCorrupt,
+                         "the server's answer has no text and no finish_reason: " + beginning_of(body, kExcerpt));
   }
   if (reply.finish == "stop") reply.finish = "eos";
   const json usage = answer.value("usage", json());
@@ -209,6 +213,7 @@ ChatReply ChatServer::ask(const json& request, const std::function<bool()>& stop
       impl_->fail(problem + ", " + std::to_string(attempt) +
                   " times in a row; what is finished is kept, run it again to go on");
     }
+    if (impl_->options.on_retry) impl_->options.on_retry(impl_->said(problem));
     if (!impl_->wait(std::max(wait, asked_wait(result)), stop)) impl_->fail("stopped");
     wait = std::min(wait * 2, kLongestWait);
   }

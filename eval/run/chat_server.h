@@ -19,6 +19,8 @@ struct ChatServerOptions {
   int timeout_s = 3600;  // longest silence of the server; it says nothing until a whole text is there
   int attempts = 8;      // of a request that the network or a busy server has ended
   std::chrono::milliseconds first_wait{500};  // before the second attempt; doubles each time, up to half a minute
+  // Where given: told in words why an attempt failed after which there is another one, on the thread that asks.
+  std::function<void(const std::string& why)> on_retry = {};
 };
 
 // What the server says to this one request, and would say again: that it is too long, for instance. Others may succeed.

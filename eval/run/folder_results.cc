@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "eval/require_regular.h"
 #include "eval/run/hash.h"
 #include "eval/run/results_file.h"
 #include "vase/error.h"
@@ -13,7 +14,7 @@ using nlohmann::json;
 namespace {
 
 template <typename T>
-std::optional<T> number(const json& config, const char* key) {
+std::optional<T> whole_number_if_any(const json& config, const char* key) {
   const auto found = config.find(key);
   return found != config.end() && found->is_number_integer() ? std::optional(found->get<T>()) : std::nullopt;
 }
@@ -27,10 +28,10 @@ FolderResults::FolderResults(const json& config) {
                      cell["budget"].get<int>());
     }
   }
-  samples_ = number<int64_t>(config["config"], "samples");
-  runs_ = number<int64_t>(config["config"], "seeds");
-  seed_ = number<uint64_t>(config["config"], "seed");
-  evict_seed_ = number<uint64_t>(config["config"], "evict_seed");
+  samples_ = whole_number_if_any<int64_t>(config["config"], "samples");
+  runs_ = whole_number_if_any<int64_t>(config["config"], "seeds");
+  seed_ = whole_number_if_any<uint64_t>(config["config"], "seed");
+  evict_seed_ = whole_number_if_any<uint64_t>(config["config"], "evict_seed");
 }
 
 bool FolderResults::has_place_for(const Item& item) const {
@@ -44,6 +45,7 @@ bool FolderResults::has_place_for(const Item& item) const {
 }
 
 uint64_t FolderResults::read(const std::string& path) {
+  require_regular(path);
   return read_results(
       path, [this](const ResultsLine& line) { add(read_result(line.json, line.where), line.where); });
 }

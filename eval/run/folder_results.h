@@ -32,7 +32,7 @@ class FolderResults {
   using Cell = std::tuple<std::string, std::string, int>;  // task, policy, budget
 
   // Whether run, sample and seeds are what the configuration makes of this problem. A problem's id is in its seeds, so
-  // another id is seen without the problems.
+  // another id is seen without the problems. A policy that draws nothing has fewer runs than this allows.
   bool has_place_for(const Item& item) const;
 
   std::set<Cell> asked_;

@@ -61,7 +61,7 @@ double JsonFields::number(const char* name, double low, double high) {
   return value;
 }
 
-void JsonFields::nothing(const char* name, const std::string& because) {
+void JsonFields::null(const char* name, const std::string& because) {
   if (!any(name).is_null()) fail_value(name, "null, " + because);
 }
 

@@ -22,8 +22,8 @@ class JsonFields {
   bool truth(const char* name);
   int64_t integer(const char* name, int64_t low, int64_t high);
   double number(const char* name, double low, double high);
-  // because: of the message, why nothing else is allowed.
-  void nothing(const char* name, const std::string& because);
+  // The field has to be null. because: of the message, why nothing else is allowed.
+  void null(const char* name, const std::string& because);
   // Which of the names the text is.
   size_t choice(const char* name, const std::vector<std::string_view>& names);
   // After the last: throws for fields that nothing has asked for.

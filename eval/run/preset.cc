@@ -103,8 +103,8 @@ void check_name(const Preset& preset, const std::string& path) {
   const auto fail = [&](const std::string& why) {
     throw Error(ErrorCode::kCorrupt, path + ": the field 'name' is '" + beginning_of(preset.name) + "'" + why + kAdvice);
   };
-  if (preset.name.empty() || table_cell(preset.name) != preset.name)
-    fail("; allowed: letters, digits and what else a policy's text has, without control characters and |");
+  if (preset.name.empty() || printable(preset.name) != preset.name)
+    fail("; allowed: letters, digits and what else a policy's text has, without control characters");
   const auto same = std::ranges::find(Policy::presets(), preset.name, &PolicyInfo::name);
   if (same == Policy::presets().end()) return;
   if (Policy::parse(preset.name).text() != Policy::parse(preset.policy).text())

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
@@ -76,9 +77,8 @@ bool is_config(const json& file) {
 
 uint64_t read_results(const std::string& path, const std::function<void(const ResultsLine&)>& on_line,
                       const char* advice) {
-  require_regular(path);
   std::ifstream in(path, std::ios::binary);
-  if (!in) {
+  if (!in || std::filesystem::is_directory(path)) {
     throw Error(ErrorCode::kNotFound,
                 "cannot read " + path + "; give a folder, or a file, that `vase eval` has written");
   }

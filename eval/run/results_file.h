@@ -25,16 +25,15 @@ inline constexpr const char* kMendResults =
     "something else has written to this file; remove the line, and the next run generates what is missing";
 
 // Calls back for every whole line; returns the bytes that these take. What follows them is a torn last line:
-// one without an end, or one that is no JSON. Throws Error: kNotFound; kUsage for what is no regular file; kCorrupt with
-// the line, for one that is no JSON and not the last; kResource when reading fails on the way. advice: the end of the
-// message about a line.
+// one without an end, or one that is no JSON. Throws Error: kNotFound; kCorrupt with the line, for one that is no JSON and
+// not the last; kResource when reading fails on the way. advice: the end of the message about a line.
 uint64_t read_results(const std::string& path, const std::function<void(const ResultsLine&)>& on_line,
                       const char* advice = kMendResults);
 
 // The hash of a configuration, 16 hex digits: that of config.json is over its "config".
 std::string config_hash(const nlohmann::json& config);
 
-// The content of a folder's config.json. Throws Error: kNotFound when the folder has none; kUsage as above; kCorrupt, also
+// The content of a folder's config.json. Throws Error: kNotFound when the folder has none; kUsage where it is no file; kCorrupt, also
 // when its hash is not that of its configuration; kUnsupported when a newer version has written it.
 nlohmann::json read_config(const std::string& folder);
 

@@ -44,7 +44,9 @@ class Workers {
       : options_(options), model_(server.model), items_(items) {
     const size_t count = std::min(items.size(), static_cast<size_t>(options.engine.sequences));
     left_ = count;
-    for (size_t i = 0; i < count; ++i) servers_.push_back(std::make_unique<ChatServer>(server));
+    ChatServerOptions own = server;
+    own.on_retry = [this](const std::string& why) { add_retry(why); };
+    for (size_t i = 0; i < count; ++i) servers_.push_back(std::make_unique<ChatServer>(own));
     try {
       for (auto& one : servers_) threads_.emplace_back([this, &one] { work(*one); });
     } catch (const std::system_error& e) {
@@ -73,6 +75,11 @@ class Workers {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kTick, [this] { return !done_.empty() || left_ == 0; });
     return std::exchange(done_, {});
+  }
+  // Why requests were begun again since the last call.
+  std::vector<std::string> take_retries() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(retries_, {});
   }
   bool over() {
     const std::lock_guard lock(mutex_);
@@ -141,6 +148,11 @@ class Workers {
     changed_.notify_all();
   }
 
+  void add_retry(const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    retries_.push_back(why);
+  }
+
   const GenerationOptions& options_;
   const std::string model_;
   std::span<const Planned> items_;
@@ -148,7 +160,8 @@ class Workers {
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Done> done_;     // guarded, like the two below
+  std::deque<Done> done_;     // guarded, like the three below
+  std::vector<std::string> retries_;
   size_t left_ = 0;           // threads that still work
   std::exception_ptr error_;  // the first
   std::vector<std::unique_ptr<ChatServer>> servers_;
@@ -162,6 +175,9 @@ bool run_on_server(const ChatServerOptions& server, const GenerationOptions& opt
   Workers workers(server, options, items);
   int64_t tokens = 0;
   const auto hand_over = [&] {
+    for (const std::string& why : workers.take_retries()) {
+      if (callbacks.on_retry) callbacks.on_retry(why);
+    }
     for (Done& one : workers.take()) {
       if (!one.refusal.empty()) {
         callbacks.on_refused(*one.planned, one.refusal);

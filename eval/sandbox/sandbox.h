@@ -44,7 +44,8 @@ class Sandbox {
   explicit Sandbox(const SandboxLimits& limits = {}, const std::string& python = "");
 
   // Runs the first of `files` in a folder with all of them. Throws NoVerdict when the sandbox is ended from outside, as it
-  // is where memory is short, and Error(kResource) when it cannot be made for want of something.
+  // is where memory is short, and Error: kResource when it cannot be made for want of something, kUnsupported when a bound
+  // cannot be set any more.
   ProgramRun run(const std::vector<ProgramFile>& files, std::string_view input) const;
 
  private:

@@ -20,10 +20,26 @@ using nlohmann::json;
 using Use = std::function<void(const Record&)>;
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-constexpr size_t kMostExact = 16;  // characters of a decimal: point and 15 digits, which a double keeps
+constexpr ptrdiff_t kMostExact = 15;  // digits of a decimal that a double keeps
 
 [[noreturn]] void corrupt(const std::string& where, const std::string& what) {
   throw Error(ErrorCode::kCorrupt, where + ": " + what);
+}
+
+ptrdiff_t count_digits(std::string_view text) {
+  return std::ranges::count_if(text, [](unsigned char c) { return std::isdigit(c); });
+}
+
+// A whole number, or a decimal written out. Of others digits may have been lost by now.
+std::string exact_text(const Record& record, const char* name, const json& number) {
+  std::string text = number.dump();
+  if (!number.is_number_float()) return text;
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  const std::string_view digits = std::string_view(text).substr(std::min(text.find_first_of("123456789"), text.size()));
+  if (text.find('e') == std::string::npos && count_digits(digits) <= kMostExact) return text;
+  corrupt(record.where, std::string("the number of \"") + name +
+                            "\" may have lost digits; allowed: whole numbers up to 18446744073709551615, and decimals of "
+                            "at most 15 digits, not smaller than 0.0001; write others as a text, in quotes");
 }
 
 std::string extension_of(const std::string& path) {
@@ -163,23 +179,11 @@ void read_records(const std::string& path, const Use& use) {
 
 void fail_record(const Record& record, const std::string& what) { corrupt(record.where, what); }
 
-namespace {
-
-// A whole number, or a decimal written out. Of others digits may have been lost by now.
-std::string number_text(const Record& record, const char* name, const nlohmann::json& number) {
-  std::string text = number.dump();
-  if (number.is_number_float() && (text.size() > kMostExact || text.find('e') != std::string::npos))
-    fail_record(record, std::string("the number of \"") + name + "\" has too many digits; write it as a text, in quotes");
-  return text;
-}
-
-}  // namespace
-
 std::optional<std::string> find_text(const Record& record, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     const auto found = record.fields.find(name);
     if (found == record.fields.end() || found->is_null()) continue;
-    if (found->is_number()) return number_text(record, name, *found);
+    if (found->is_number()) return exact_text(record, name, *found);
     if (!found->is_string()) fail_record(record, std::string("\"") + name + "\" must be a text or a number");
     return std::string(stripped(found->get_ref<const std::string&>()));
   }

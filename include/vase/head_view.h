@@ -33,6 +33,7 @@ struct VASE_API PolicyNeeds {
   bool over_all = false;     // of the window records: p normalised over all slots used, not over the candidates
   float threshold = 0;       // of kRecurrence
   bool value_range = false;  // max - min of each value row, stored once when the row is appended; 4 B per slot
+  bool norm_product = false;  // |k| |v| of each token, stored in the same way; 4 B per slot
   bool rows = false;         // keys or values at an eviction. Rows that are stored quantised are decoded for it:
                              // 8 B x head_dim per slot of one head, for each thread that evicts. Other rows can be
                              // looked at in any case
@@ -84,6 +85,7 @@ struct HeadView {
   std::span<const int32_t> last_use;      // [C] kRecurrence: position of the token that last used it; its own at first
   std::span<const int32_t> longest_gap;   // [C] kRecurrence: 0 until it was used for the first time
   std::span<const float> value_range;     // [C]
+  std::span<const float> norm_product;    // [C]
   std::span<const float> log_weight;      // [C]
   RowsView keys;                          // [n] rows of head_dim, rotated at their positions: candidates, then buffer.
                                           // Empty when they are stored quantised and PolicyNeeds::rows is false

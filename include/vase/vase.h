@@ -106,7 +106,7 @@ typedef struct vase_head {
   int32_t attention_rows;              /* W G, probability rows in a window record */
   const int32_t* last_use;             /* [C] of VASE_ATTENTION_RECURRENCE */
   const int32_t* longest_gap;          /* [C] the same */
-  const float* value_range;            /* [C] max - min of each value row */
+  const float *value_range, *norm_product; /* [C] max - min of each value row; |k| |v| */
   const float* log_weight;             /* [C] */
   int32_t queries;                     /* tokens whose queries are held: vase_head_query() */
   int32_t rope_pairs;
@@ -136,7 +136,7 @@ typedef struct vase_scorer {
   /* What the engine must keep for it; nothing costs nothing. */
   int32_t attention;       /* VASE_ATTENTION_... */
   int32_t over_all;        /* 0 or 1: window records over all slots used, not over the candidates */
-  int32_t value_range, log_weight, rope; /* 0 or 1 */
+  int32_t value_range, norm_product, log_weight, rope; /* 0 or 1 */
   int32_t queries;         /* newest queries to hold (tokens) */
   float temperature;       /* of window records; 1 */
   float threshold;         /* of the recurrence record */

@@ -1,6 +1,7 @@
 """The pictures of docs/results.md and docs/answers-per-megabyte.md. Needs matplotlib."""
 from cases import against_full, beside_authors, budgets_of, evicting_rows, measured, noise_floor
 from drawing import FAINT, INK, PALETTE, SETTINGS, finished, listed, log_axis, name_lines, noise_band, panels, pyplot, span
+from results import joined
 from study_plots import curves
 
 # Drawn in each figure of divergences, when they are there; the tables have all.
@@ -25,7 +26,7 @@ def authors(runs):
 
 def differences(runs):
     """Against the full cache, problem by problem: a dot, and a line over its 95 % interval."""
-    run = runs[0]
+    run = joined(runs)
     rows = evicting_rows(run)
     budgets = budgets_of(run)
     label = lambda row: f"{run.of(row, 'policy')}, M = {run.of(row, 'budget')}"
@@ -43,7 +44,7 @@ def differences(runs):
 
 
 def kl(runs):
-    run = runs[0]
+    run = joined(runs)
     budgets = budgets_of(run)
     figure, (ax,) = panels(1)
     ends = []

@@ -1,4 +1,5 @@
 """The recorded runs of docs/results.md."""
+import copy
 import json
 from dataclasses import dataclass
 
@@ -50,6 +51,26 @@ class Recorded:
             for item in self.of(group, "items"):
                 shares.setdefault((self.of(group, "task"), item[place["id"]]), []).append(bool(item[place["right"]]))
         return {problem: sum(rights) / len(rights) for problem, rights in shares.items()}
+
+
+def joined(runs):
+    """Runs of the same model on the same problems or texts as one: of what two hold alike, the first one's."""
+    whole = copy.copy(runs[0])
+    whole.fields = dict(runs[0].fields)
+    for field in ("rows", "groups"):
+        cells = {}
+        for run in runs:
+            own = [(cell_of(run, entry), entry) for entry in run[field]]
+            known = set(cells)
+            for cell, entry in own:
+                if cell not in known:
+                    cells.setdefault(cell, []).append(entry)
+        whole.fields[field] = [entry for entries in cells.values() for entry in entries]
+    return whole
+
+
+def cell_of(run, entry):
+    return run.of(entry, "policy"), run.of(entry, "budget")
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ class Kind:
 
 ATTNV, DKV, RANDOM = (Kind(policy, F16) for policy in ("vase-attnv", "vase-dkv", "random-sinks"))
 # What the study compares with one another: the default, and what could be in its place.
-CANDIDATES = tuple(Kind(policy, "q4_0") for policy in ("vase", "vase-attnv-weighted", "vase-dkv-weighted"))
+CANDIDATES = tuple(Kind(policy, "q4_0") for policy in ("vase", "vase-values", "vase-attnv-weighted", "vase-dkv-weighted"))
 
 
 @dataclass(frozen=True)

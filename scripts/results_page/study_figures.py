@@ -7,7 +7,7 @@ KINDS = ("tune", "write", "join")  # runs that belong to this page
 ALT = "KL divergence from the full cache against megabytes, a line for each type of rows and policy: "
 
 FIGURES = (
-    Figure("mb-aims", ("mb-coder-r16-m64-quick", "mb-smollm2-r32-m128-quick"), "", tables.aims_table),
+    Figure("mb-aims", ("mb-coder-r16-m64-default", "mb-coder-r16-m64-quick", "mb-smollm2-r32-m128-default", "mb-smollm2-r32-m128-quick"), "", tables.aims_table),
     Figure("mb-choice", ("mb-*",), "", tables.choice_table),
     Figure("mb-texts", ("texts-gsm8k-*", "texts-kinds-*"), "", tables.texts_table),
     Figure("mb-coder-r16", ("mb-coder-r16-*",), ALT + "Qwen2.5-Coder-1.5B, R = 16", tables.points_table),

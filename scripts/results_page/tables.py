@@ -17,6 +17,7 @@ from cases import (
     policies_of,
 )
 from markdown_table import table
+from results import joined
 from spread import paired, rank_correlation
 
 
@@ -120,7 +121,8 @@ def counted(shares):
 
 
 def accuracy_table(runs):
-    return "\n\n".join(table(ACCURACY_TITLES, [accuracy_cells(run, row) for row in run["rows"]]) for run in runs)
+    run = joined(runs)
+    return table(ACCURACY_TITLES, [accuracy_cells(run, row) for row in run["rows"]])
 
 
 ACCURACY_TITLES = ["cache", "M", "right, % ± SE", "against full", "p", "against random", "strict, %", "cut off, %", "loop, %", "tokens", "M / length", "KV MiB"]
@@ -155,11 +157,8 @@ def divergence(run, row):
 
 
 def kl_table(runs):
-    return "\n\n".join(kl_of_model(run) for run in runs)
-
-
-def kl_of_model(run):
     """A row per policy, the least divergence at the largest budget first."""
+    run = joined(runs)
     budgets = budgets_of(run)
     last = lambda policy: run.number(run.row(policy, budgets[-1]), "kl_mean")
     ordered = sorted(policies_of(run), key=last)

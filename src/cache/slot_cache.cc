@@ -38,6 +38,7 @@ std::span<T> carve(std::byte*& cursor, size_t count) {
 size_t CacheShape::metadata() const {
   size_t bytes = 8;  // position and order
   if (needs.value_range) bytes += 4;
+  if (needs.norm_product) bytes += 4;
   if (needs.log_weight) bytes += 4;
   if (needs.attention == AttentionRecord::kRecurrence) bytes += 8;
   if (is_number(needs.attention)) bytes += 4;
@@ -74,6 +75,7 @@ SlotCache::SlotCache(const CacheShape& shape, bool poison)
   positions_ = carve<int32_t>(cursor, slots);
   order_ = carve<uint32_t>(cursor, slots);
   if (shape.needs.value_range) value_range_ = carve<float>(cursor, slots);
+  if (shape.needs.norm_product) norm_product_ = carve<float>(cursor, slots);
   if (shape.needs.log_weight) log_weight_ = carve<float>(cursor, slots);
   if (is_number(shape.needs.attention)) attention_ = carve<float>(cursor, slots);
   if (shape.needs.attention == AttentionRecord::kRecurrence) {
@@ -159,6 +161,7 @@ const kernels::KeyOffset* HeadSlots::key_offset() const {
   return &cache_->key_offsets_[layer * s.kv_heads + head_ % s.kv_heads];
 }
 std::span<const float> HeadSlots::value_range() const { return own(cache_->value_range_); }
+std::span<const float> HeadSlots::norm_product() const { return own(cache_->norm_product_); }
 std::span<float> HeadSlots::attention() const { return own(cache_->attention_); }
 std::span<int32_t> HeadSlots::last_use() const { return own(cache_->last_use_); }
 std::span<int32_t> HeadSlots::longest_gap() const { return own(cache_->longest_gap_); }
@@ -196,10 +199,12 @@ void HeadSlots::append(int32_t position, const float* k, const float* v) {
   cache_->positions_[at] = position;
   cache_->order_[begin() + used()] = slot;
   ++cache_->used_[head_].recent;
-  if (!cache_->value_range_.empty()) {
-    cache_->value_range_[at] =
-        kernels::value_magnitude(kernels::Magnitude::kRange, {v, static_cast<size_t>(cache_->shape_.head_dim)});
-  }
+  const auto size = [width = static_cast<size_t>(cache_->shape_.head_dim)](kernels::Magnitude kind, const float* row) {
+    return kernels::value_magnitude(kind, {row, width});
+  };
+  if (!cache_->value_range_.empty()) cache_->value_range_[at] = size(kernels::Magnitude::kRange, v);
+  if (!cache_->norm_product_.empty())
+    cache_->norm_product_[at] = size(kernels::Magnitude::kL2, k) * size(kernels::Magnitude::kL2, v);
   if (!cache_->attention_.empty()) cache_->attention_[at] = 0;
   if (!cache_->log_weight_.empty()) cache_->log_weight_[at] = 0;
   if (!cache_->last_use_.empty()) {
@@ -228,6 +233,7 @@ void HeadSlots::move_row(uint32_t from, uint32_t to) {
   };
   move(cache_->positions_);
   move(cache_->value_range_);
+  move(cache_->norm_product_);
   move(cache_->attention_);
   move(cache_->log_weight_);
   move(cache_->last_use_);

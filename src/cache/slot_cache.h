@@ -116,6 +116,7 @@ class HeadSlots {
   const kernels::KeyOffset* key_offset() const;
   // [capacity] by slot; empty when the cache does not keep it.
   std::span<const float> value_range() const;
+  std::span<const float> norm_product() const;
   std::span<float> attention() const;       // of every record but kRecurrence
   std::span<int32_t> last_use() const;      // of kRecurrence
   std::span<int32_t> longest_gap() const;   // of kRecurrence
@@ -174,7 +175,7 @@ class SlotCache {
   std::span<int32_t> positions_;  // [slots of all heads]
   std::span<uint32_t> order_;     // the same
   // the same or empty:
-  std::span<float> value_range_, attention_, log_weight_;
+  std::span<float> value_range_, norm_product_, attention_, log_weight_;
   std::span<int32_t> last_use_, longest_gap_;
   std::vector<HeadRoom> rooms_;               // [heads]
   std::vector<HeadRoom> used_;                // [heads]

@@ -38,6 +38,7 @@ vase_head head_of(const HeadView& view, const HeadInternals& internal) {
   head.last_use = data_or_null(view.last_use);
   head.longest_gap = data_or_null(view.longest_gap);
   head.value_range = data_or_null(view.value_range);
+  head.norm_product = data_or_null(view.norm_product);
   head.log_weight = data_or_null(view.log_weight);
   head.queries = view.queries.count;
   head.rope_pairs = static_cast<int32_t>(view.rope.frequencies.size());
@@ -57,6 +58,7 @@ class CScorer final : public Scorer {
               .over_all = scorer.over_all != 0,
               .threshold = scorer.threshold,
               .value_range = scorer.value_range != 0,
+              .norm_product = scorer.norm_product != 0,
               .rows = true,
               .log_weight = scorer.log_weight != 0,
               .rope = scorer.rope != 0,

@@ -86,6 +86,7 @@ HeadView view_of(const EvictionSetup& setup, const EvictionEvent& event, const H
                 .last_use = gather(head.slots.last_use(), slots, gathered.last_use),
                 .longest_gap = gather(head.slots.longest_gap(), slots, gathered.longest_gap),
                 .value_range = gather(head.slots.value_range(), slots, gathered.value_range),
+                .norm_product = gather(head.slots.norm_product(), slots, gathered.norm_product),
                 .log_weight = gather(head.slots.log_weight(), slots, gathered.log_weight),
                 .queries = head.slots.queries(event.seen)};
   set_rows(head.slots, order, gathered, view);
@@ -141,6 +142,7 @@ GatheredHead::GatheredHead(const CacheShape& shape, int candidates, int slots)
     : positions(candidates), keys(decoded_floats(shape, slots)), values(keys.size()) {
   if (is_number(shape.needs.attention)) attention.resize(candidates);
   if (shape.needs.value_range) value_range.resize(candidates);
+  if (shape.needs.norm_product) norm_product.resize(candidates);
   if (shape.needs.log_weight) log_weight.resize(candidates);
   if (shape.needs.attention != AttentionRecord::kRecurrence) return;
   last_use.resize(candidates);
@@ -153,8 +155,8 @@ size_t GatheredHead::bytes_for(const CacheShape& shape, int candidates, int slot
 }
 
 size_t GatheredHead::bytes() const {
-  return bytes_of(positions) + bytes_of(attention) + bytes_of(value_range) + bytes_of(log_weight) + bytes_of(last_use) +
-         bytes_of(longest_gap) + bytes_of(keys) + bytes_of(values);
+  return bytes_of(positions) + bytes_of(attention) + bytes_of(value_range) + bytes_of(norm_product) +
+         bytes_of(log_weight) + bytes_of(last_use) + bytes_of(longest_gap) + bytes_of(keys) + bytes_of(values);
 }
 
 EvictionScratch::EvictionScratch(const CacheShape& shape, const EvictionSetup& setup, int candidates, int heads)

@@ -35,7 +35,7 @@ struct GatheredHead {
   size_t bytes() const;
 
   std::vector<int32_t> positions;
-  std::vector<float> attention, value_range, log_weight;
+  std::vector<float> attention, value_range, norm_product, log_weight;
   std::vector<int32_t> last_use, longest_gap;
   // [slot][padded head_dim] decoded; empty when rows have one type or are not looked at.
   std::vector<float> keys, values;

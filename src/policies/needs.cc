@@ -19,6 +19,7 @@ void PolicyNeeds::add(const PolicyNeeds& other) {
     threshold = other.threshold;
   }
   value_range |= other.value_range;
+  norm_product |= other.norm_product;
   rows |= other.rows;
   log_weight |= other.log_weight;
   rope |= other.rope;

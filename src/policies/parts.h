@@ -24,7 +24,7 @@ struct PartEntry {
 
 // The registry: one name per part, defined in the part's own file. Rules run in this order, whatever order the text
 // has: sinks before prompt, both before what fills up the rest.
-#define VASE_PROTECTORS(X) X(kSinksPart) X(kPromptPart) X(kRecentPart) X(kValueRule) X(kRandomRule)
+#define VASE_PROTECTORS(X) X(kSinksPart) X(kPromptPart) X(kRecentPart) X(kValueRule) X(kLeverageRule) X(kRandomRule)
 #define VASE_SCORERS(X)                                                                                 \
   X(kAttentionPart) X(kCaotePart) X(kExpectedAttentionPart) X(kKeyDiffPart) X(kKeyNormPart)             \
   X(kLagPart) X(kLeveragePart) X(kLifetimeAttentionPart) X(kPositionPart) X(kQueryAttentionPart)        \

@@ -7,8 +7,8 @@ namespace vase {
 const std::vector<PolicyInfo>& Policy::presets() {
   static const std::vector<PolicyInfo> kPresets = {
       {"full", "keeps every token; memory grows up to the context limit", "control", "full"},
-      {"vase", "protects large values, draws the rest by largest attention, with log-weights", "our own, 4.17",
-       "protect=sinks:4,value:25% score=attention:form=max,smooth=off select=sample:floor=0.1,weights=on"},
+      {"vase", "protects large leverage, draws the rest by largest attention, with log-weights", "our own, 4.17",
+       "protect=sinks:4,leverage:50% score=attention:form=max,smooth=off select=sample:floor=0.1,weights=on"},
       {"vase-attnv", "protects large values, draws the rest by window attention", "arXiv 2606.03928",
        "protect=sinks:4,value:25% score=attention select=sample"},
       {"vase-dkv", "keeps the top by key-value leverage, sketched anew at every eviction", "arXiv 2606.03928",
@@ -17,6 +17,8 @@ const std::vector<PolicyInfo>& Policy::presets() {
        "protect=sinks:4 score=leverage:sketch=20,resample=off select=top"},
       {"curdkv-kvpress", "keeps the top by exact key-value leverage inside windows of 16", "arXiv 2509.15038",
        "protect=sinks:4 score=leverage:sketch=off,window=16 select=top"},
+      {"vase-values", "vase with the largest values, a quarter of M, in place of leverage", "our own, 4.17",
+       "protect=sinks:4,value:25% score=attention:form=max,smooth=off select=sample:floor=0.1,weights=on"},
       {"vase-attnv-weighted", "vase-attnv, and what the draw keeps stands for what it passes over", "our own, 4.17",
        "protect=sinks:4,value:25% score=attention select=sample:floor=0.1,weights=on"},
       {"vase-dkv-weighted", "protects large values, draws the rest by leverage, with log-weights", "our own, 4.17",

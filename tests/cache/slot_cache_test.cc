@@ -26,7 +26,7 @@ CacheShape shape_with(RowType type, int capacity) {
           .capacity = capacity,
           .key_type = type,
           .value_type = type,
-          .needs = {.attention = AttentionRecord::kWindowSum, .value_range = true}};
+          .needs = {.attention = AttentionRecord::kWindowSum, .value_range = true, .norm_product = true}};
 }
 
 // Byte by byte: rows move as they are.
@@ -48,6 +48,8 @@ void expect_tokens(HeadSlots head, const std::vector<int32_t>& positions) {
     expect_row(head.recent_keys(), slot, row_of(positions[i], 0.25f));
     expect_row(head.recent_values(), slot, row_of(positions[i], 0.5f));
     EXPECT_FLOAT_EQ(head.value_range()[slot], 7.0f / 8);
+    const double product = norm_product_of(positions[i], kHeadDim);
+    EXPECT_NEAR(head.norm_product()[slot], product, 1e-5 * product);
   }
 }
 
@@ -267,6 +269,7 @@ TEST(CacheShape, LayersMayDiffer) {
       append_token(cache.head(i / 6, i / 3 % 2, i % 3), i * 5 + s);
     }
     EXPECT_EQ(cache.head(i / 6, i / 3 % 2, i % 3).value_range().size(), want.back().size());
+    EXPECT_EQ(cache.head(i / 6, i / 3 % 2, i % 3).norm_product().size(), want.back().size());
   }
   for (int i = 0; i < 12; ++i) expect_tokens(cache.head(i / 6, i / 3 % 2, i % 3), want[i]);
   cache.clear(1);
@@ -287,6 +290,7 @@ TEST(CacheShape, BytesAreTheFormula) {
   EXPECT_EQ(bytes({}), heads * 96 * (rows + 8));
   EXPECT_EQ(bytes({.attention = AttentionRecord::kWindowSum, .value_range = true}), heads * 96 * (rows + 16));
   EXPECT_EQ(bytes({.attention = AttentionRecord::kRecurrence, .log_weight = true}), heads * 96 * (rows + 20));
+  EXPECT_EQ(bytes({.norm_product = true}), heads * 96 * (rows + 12));
   EXPECT_EQ(bytes({.queries = 8}), heads * (96 * (rows + 8) + 8 * 4 * kHeadDim * 4));
 }
 

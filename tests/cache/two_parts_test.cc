@@ -21,14 +21,14 @@ CacheShape shape_with(RowType keys, RowType values, int capacity, int recent) {
           .key_type = keys,
           .value_type = values,
           .recent = recent,
-          .needs = {.attention = AttentionRecord::kWindowSum, .value_range = true, .log_weight = true}};
+          .needs = {.attention = AttentionRecord::kWindowSum, .value_range = true, .norm_product = true, .log_weight = true}};
 }
 
 TEST(CacheShape, BytesOfTwoParts) {
   const CacheShape shape = shape_with(RowType::kBF16, RowType::kQ4_0, 97, 20);
   // 77 older slots take five strips of values, of which three slots are never used; keys are rows.
   const size_t heads = 2 * 2 * 3, older = 77 * 64 + 80 * 18, recent = 20 * (64 + 64);
-  EXPECT_EQ(SlotCache(shape, false).bytes(), heads * (older + recent + 97 * 20));
+  EXPECT_EQ(SlotCache(shape, false).bytes(), heads * (older + recent + 97 * 24));
   EXPECT_EQ(shape.unused_bytes(), heads * 3 * 18);
 }
 
@@ -66,6 +66,8 @@ class TwoParts : public testing::TestWithParam<std::pair<RowType, RowType>> {
       EXPECT_EQ(v, test::stored(kernels::StripKind::kValues, GetParam().second, !recent, value))
           << "value of " << position;
       EXPECT_FLOAT_EQ(head.value_range()[slot], 7.0f / 8);
+      const double product = norm_product_of(position, head.shape().head_dim);
+      EXPECT_NEAR(head.norm_product()[slot], product, 1e-5 * product);  // of the row as it came in
       if (recent) {
         EXPECT_GE(slot, last) << "not chronological";
         last = slot;

@@ -100,7 +100,7 @@ TEST_F(CliEvalServer, ARefusalOfEveryRequestEndsTheRun) {
 TEST_F(CliEvalServer, WhatAServerSaysDoesNotReachTheTerminalRaw) {
   FakeChatServer server([](int number, const json& request, httplib::Response& response) {
     const std::string text = request["messages"][0]["content"];
-    if (text.starts_with("How many? 2")) return eval::fail_with(response, 400, "\x1b[31mred\ntwo lines");
+    if (text.starts_with("How many? 2")) return eval::fail_with(response, 400, "\x1b[31mred\ntwo \u009blines");
     agree(number, request, response);
   });
   const std::string name = " --server-model \"$(printf 'm\\033[2J|n')\"";
@@ -108,7 +108,7 @@ TEST_F(CliEvalServer, WhatAServerSaysDoesNotReachTheTerminalRaw) {
                          path("problems.jsonl") + " --out " + path("out"));
   EXPECT_EQ(o.code, 1) << o.err;
   EXPECT_EQ(o.err.find('\x1b'), std::string::npos) << o.err;
-  EXPECT_NE(o.err.find("?[31mred?two lines\n"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("?[31mred?two ?lines\n"), std::string::npos) << o.err;
   EXPECT_EQ(o.out.find('\x1b'), std::string::npos) << o.out;
   EXPECT_NE(o.out.find("| problems | server:m?[2J\\|n |"), std::string::npos) << o.out;
 }

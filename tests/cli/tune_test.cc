@@ -50,6 +50,7 @@ TEST_F(CliTune, FindsABudgetThatEvalKlConfirms) {
     return json();
   };
   const json best = measured_at(budget), below = measured_at(budget - 16);
+  ASSERT_FALSE(best.is_null() || below.is_null()) << o.out;
   EXPECT_LE(best["kl_mean"].get<double>(), target);
   EXPECT_GT(below["kl_mean"].get<double>(), target);
   const Outcome kl = vase("eval kl --json --threads 1 --model " + small_.path() + " --text " + text_ +

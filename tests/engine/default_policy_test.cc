@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/philox_draws.h"
+#include "kernels/value_range/value_range.h"
 #include "model/key_offsets.h"
 #include "model/rope.h"
 #include "support/stored_row.h"
@@ -28,7 +29,7 @@ constexpr uint64_t kSeed = 7;
 
 struct Token {
   int32_t position;
-  float range;
+  float norm_product;
   std::vector<float> key, value;  // as the next query meets them
   bool quantised = false;
   float log_weight = 0;
@@ -75,9 +76,10 @@ class PlainVase final : public model::LayerAttention {
   }
 
   void append(Head& head, const std::vector<float>& key, const std::vector<float>& value) {
-    const auto [low, high] = std::ranges::minmax(value);
+    // A token that comes twice has equal products in the first layer but for last bits, so these are the cache's own.
+    const auto norm = [](const std::vector<float>& row) { return kernels::value_magnitude(kernels::Magnitude::kL2, row); };
     head.tokens.push_back({.position = head.seen++,
-                           .range = high - low,
+                           .norm_product = norm(key) * norm(value),
                            .key = test::stored(kernels::StripKind::kKeys, types_[0], false, key),
                            .value = test::stored(kernels::StripKind::kValues, types_[1], false, value)});
   }
@@ -138,7 +140,7 @@ class PlainVase final : public model::LayerAttention {
     const size_t candidates = head.tokens.size() - kBuffer;
     const auto positions = column(head.tokens, candidates, &Token::position);
     const auto record = column(head.tokens, candidates, &Token::record);
-    const auto range = column(head.tokens, candidates, &Token::range);
+    const auto norm_product = column(head.tokens, candidates, &Token::norm_product);
     const auto log_weight = column(head.tokens, candidates, &Token::log_weight);
     const auto since = static_cast<int>(head.tokens.size()) - (head.kept.empty() ? 0 : kBudget);
     PhiloxDraws draws({.seed = kSeed,
@@ -157,7 +159,7 @@ class PlainVase final : public model::LayerAttention {
                   .positions = positions,
                   .attention = record,
                   .attention_rows = std::min(kBuffer, since) * h_.group(),
-                  .value_range = range,
+                  .norm_product = norm_product,
                   .log_weight = log_weight},
                  draws, scratch, chosen);
     std::vector<Token> after;

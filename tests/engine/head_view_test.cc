@@ -29,7 +29,7 @@ const std::vector<PolicyNeeds>& all_needs() {
       {.attention = AttentionRecord::kWindowSum, .value_range = true},
       {.attention = AttentionRecord::kWindowSum, .temperature = 2.5f, .log_weight = true},
       {.attention = AttentionRecord::kWindowSquares, .log_weight = true},
-      {.attention = AttentionRecord::kWindowMax, .queries = 3},
+      {.attention = AttentionRecord::kWindowMax, .norm_product = true, .queries = 3},
       {.attention = AttentionRecord::kWindowSum, .over_all = true},
       {.attention = AttentionRecord::kWindowSquares, .temperature = 0.5f, .over_all = true, .log_weight = true},
       {.attention = AttentionRecord::kLifetimeSum, .log_weight = true, .queries = 40},
@@ -114,6 +114,7 @@ class Account {
     for (size_t c = 0; c < candidates; ++c) EXPECT_EQ(seen.positions[c], tokens_[c].position);
     EXPECT_EQ(seen.seen, tokens_.back().position + 1);
     EXPECT_EQ(seen.value_range.size(), needs_.value_range ? candidates : 0);
+    EXPECT_EQ(seen.norm_product.size(), needs_.norm_product ? candidates : 0);
     check_queries(seen);
     check_attention(seen, candidates);
   }

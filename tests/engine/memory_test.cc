@@ -71,7 +71,7 @@ TEST(Memory, EverythingThatAPolicyNeedsIsCounted) {
   const ModelShape shape{.layers = 3, .query_heads = 8, .kv_heads = 2, .head_dim = 80, .trained_context = 4096};
   const auto log = std::make_shared<test::ProbeLog>();
   const PolicyNeeds all_needs[] = {{.attention = AttentionRecord::kLifetimeSum, .queries = 9},
-                                   {.attention = AttentionRecord::kWindowMax, .temperature = 2, .log_weight = true},
+                                   {.attention = AttentionRecord::kWindowMax, .temperature = 2, .norm_product = true, .log_weight = true},
                                    {.attention = AttentionRecord::kRecurrence, .value_range = true, .queries = 64}};
   for (const PolicyNeeds& needs : all_needs) {
     for (const Share share : {Share::kHead, Share::kLayer, Share::kModel}) {

@@ -18,7 +18,7 @@ struct SeenHead {
   int budget = 0, buffer = 0, prompt_tokens = 0, group = 0, attention_rows = 0;
   int64_t seen = 0;
   std::vector<int32_t> positions, last_use, longest_gap;
-  std::vector<float> attention, value_range, log_weight;
+  std::vector<float> attention, value_range, norm_product, log_weight;
   std::vector<std::vector<float>> keys, values;  // [n][head_dim]
   std::vector<std::vector<float>> queries;       // [count * group][head_dim]
   std::vector<float> frequencies;
@@ -46,6 +46,7 @@ inline SeenHead copy_of(const HeadView& view) {
   copy.longest_gap.assign(view.longest_gap.begin(), view.longest_gap.end());
   copy.attention.assign(view.attention.begin(), view.attention.end());
   copy.value_range.assign(view.value_range.begin(), view.value_range.end());
+  copy.norm_product.assign(view.norm_product.begin(), view.norm_product.end());
   copy.log_weight.assign(view.log_weight.begin(), view.log_weight.end());
   copy.keys = rows_of(view.keys, view.slots());
   copy.values = rows_of(view.values, view.slots());

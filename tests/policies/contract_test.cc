@@ -196,6 +196,7 @@ TEST_P(PolicyContract, LeavesAloneWhatItDoesNotAskFor) {
   const auto kept = plan_of(policy_, full);
   if (needs.attention == AttentionRecord::kNone) full.attention = head.attention, full.attention_rows = 64;
   if (!needs.value_range) full.value_range = head.value_range;
+  if (!needs.norm_product) full.norm_product = head.norm_product;
   if (!needs.rope) full.rope = head.view.rope;
   if (needs.queries == 0) full.queries = head.view.queries;
   EXPECT_EQ(plan_of(policy_, full), kept);
@@ -223,7 +224,7 @@ TEST_P(PolicyContract, BrokenNumbersStillGiveOnePlan) {
       }
       head.set_keys(rows);
       head.set_values(rows);
-      for (auto* numbers : {&head.attention, &head.value_range}) {
+      for (auto* numbers : {&head.attention, &head.value_range, &head.norm_product}) {
         if (everywhere) std::fill(numbers->begin(), numbers->end(), bad);
         (*numbers)[17] = bad;
       }

@@ -86,6 +86,7 @@ TEST(Parse, NeedsFollowTheParts) {
   EXPECT_EQ(needs("vase-attnv"), std::make_pair(true, true));
   EXPECT_EQ(needs("vase-attnv protect+=value:25%,measure=l2"), std::make_pair(true, false));
   EXPECT_EQ(needs("vase-dkv"), std::make_pair(false, false));
+  EXPECT_TRUE(Policy::parse("protect=leverage score=uniform").needs().norm_product);
   EXPECT_EQ(needs("snapkv"), std::make_pair(true, false));
   EXPECT_EQ(needs("score=value"), std::make_pair(false, true));
 }

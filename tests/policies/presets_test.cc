@@ -52,18 +52,21 @@ class PresetHead {
     HeadView view = head_.view();
     view.prompt_tokens = 3;
     view.value_range = ranges_;
+    view.norm_product = products_;
     return view;
   }
 
  private:
   SmallHead head_;
   std::vector<float> ranges_ = {.5f, .4f, .3f, .2f, 7, 1, 9, 2, 3, 4, 5, 6};
+  std::vector<float> products_ = {0, 0, 0, 0, 5, 1, 4, 2, 6, 3, 1.5f, .5f};  // of the rows above
 };
 
 const std::map<std::string, Kept>& kept_by_hand() {
   static const std::map<std::string, Kept> kKept = {
+      {"vase", {0, 1, 2, 3, 4, 6, 8, 9}},  // half of M is more than K: the sinks, and the largest products
       // Sinks, 6 and 4; unsmoothed 5, 60, 0, 0, 0, 60 and a floor of 2.1: times .18, .21, .29, 17, 1.4, .13.
-      {"vase", {0, 1, 2, 3, 4, 5, 6, 11}},
+      {"vase-values", {0, 1, 2, 3, 4, 5, 6, 11}},
       // Sinks, 2 value slots (6 and 4), and the first two of the race among 5, 7, 8 ... 11: 8 and 5.
       {"vase-attnv", {0, 1, 2, 3, 4, 5, 6, 8}},
       // The floor of 1.6 / 16 changes the times to .089, .89, .044, 1.4, .18, .37.

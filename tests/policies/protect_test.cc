@@ -6,7 +6,8 @@
 namespace vase {
 namespace {
 
-// `count` candidates at positions 0, 1, ..., with the given value ranges (0 where none is given), K of them kept.
+// `count` candidates at positions 0, 1, ..., with the given value ranges and norm products (0 where none is given), K of
+// them kept.
 // Attention falls with the position, so that `score=attention:smooth=off` alone would keep the first K.
 class RuleTest : public testing::Test {
  protected:
@@ -20,6 +21,8 @@ class RuleTest : public testing::Test {
     }
     head_.view.positions = head_.positions;
     head_.view.value_range = head_.value_range;
+    head_.norm_product = ranges;
+    head_.view.norm_product = head_.norm_product;
     head_.view.attention = head_.attention;
   }
   std::vector<uint32_t> keep(const std::string& rules, const std::string& order = "score") {
@@ -54,6 +57,17 @@ TEST_F(RuleTest, ValueIsCutToK) {
 TEST_F(RuleTest, ValuePercentIsOfTheBudgetRoundedDown) {
   set(20, 9, 0, {0, 0, 0, 0, 1, 2, 9, 3, 9, 8});
   EXPECT_EQ(keep("value:19%"), (Kept{6, 8, 0, 1, 2, 3, 4, 5, 7}));  // M = 11: 2.09
+}
+
+// Sizes as those of `value`; where both stand, `value` fills the first part.
+TEST_F(RuleTest, LeverageFillsUpBehindTheOtherRules) {
+  set(10, 5, 0, {0, 0, 0, 0, 1, 2, 9, 3, 9, 8});
+  EXPECT_EQ(keep("sinks:2,leverage:4"), (Kept{0, 1, 6, 8, 2}));
+  EXPECT_EQ(keep("leverage:4"), (Kept{6, 8, 9, 7, 0}));
+  EXPECT_EQ(keep("leverage"), (Kept{6, 8, 9, 0, 1}));  // half of M = 7
+  head_.norm_product = {0, 7, 5, 0, 0, 0, 0, 0, 0, 0};
+  head_.view.norm_product = head_.norm_product;
+  EXPECT_EQ(keep("value:2,leverage:4"), (Kept{6, 8, 1, 2, 0}));
 }
 
 // Beside a prompt rule the value slots are chosen among other tokens, and only those count.

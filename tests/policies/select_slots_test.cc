@@ -121,6 +121,8 @@ TEST(SelectSlots, AScorerSeesAllThatItAskedFor) {
     EXPECT_EQ(std::vector<int32_t>(head.positions.begin(), head.positions.end()), (std::vector<int32_t>{0, 3, 4, 8}));
     ASSERT_EQ(head.value_range.size(), 4u);
     for (int c = 0; c < 4; ++c) EXPECT_EQ(head.value_range[c], 2 * c);
+    ASSERT_EQ(head.norm_product.size(), 4u);
+    EXPECT_FLOAT_EQ(head.norm_product[1], std::sqrt(50.0f * 5.0f));  // (3, 4, 5) and (0, 1, 2)
     float row[16];
     read_row(head.keys, 5, row);  // the buffer's rows follow
     EXPECT_EQ(row[0], 15);
@@ -132,7 +134,7 @@ TEST(SelectSlots, AScorerSeesAllThatItAskedFor) {
     ASSERT_EQ(head.rope.frequencies.size(), 1u);
     EXPECT_EQ(head.rope.frequencies[0], 1);
   };
-  PolicyNeeds needs{.attention = AttentionRecord::kWindowSum, .value_range = true, .rope = true, .queries = 3};
+  PolicyNeeds needs{.attention = AttentionRecord::kWindowSum, .value_range = true, .norm_product = true, .rope = true, .queries = 3};
   const Selection s = select_slots(with_spy(needs, look), input);
   EXPECT_TRUE(called);
   EXPECT_EQ(s.kept, (std::vector<uint32_t>{2, 3, 4, 5}));

@@ -36,6 +36,7 @@ TestHead::TestHead(const HeadShape& shape) {
   std::vector<float> gap(count);
   attention.resize(count);
   value_range.resize(count);
+  norm_product.resize(count);
   PhiloxDraws draws(DrawKey{.seed = shape.seed, .sequence = 3});
   draws.exponential(indices<int32_t>(count), attention);
   draws.uniform(indices<int32_t>(count), gap);
@@ -61,6 +62,9 @@ TestHead::TestHead(const HeadShape& shape) {
   for (int c = 0; c < count; ++c) {
     read_row(view.values, c, row.data());
     value_range[c] = kernels::value_magnitude(kernels::Magnitude::kRange, row);
+    norm_product[c] = kernels::value_magnitude(kernels::Magnitude::kL2, row);
+    read_row(view.keys, c, row.data());
+    norm_product[c] *= kernels::value_magnitude(kernels::Magnitude::kL2, row);
   }
   if (!shape.shuffled) return;
   std::vector<uint32_t> order = indices(count);
@@ -72,6 +76,7 @@ void TestHead::point_view_here() {
   view.positions = positions;
   view.attention = attention;
   view.value_range = value_range;
+  view.norm_product = norm_product;
   view.log_weight = log_weight;
   view.last_use = last_use;
   view.longest_gap = longest_gap;
@@ -103,6 +108,7 @@ TestHead TestHead::reordered(const std::vector<uint32_t>& order) const {
     other.positions.push_back(positions[c]);
     other.attention.push_back(attention[c]);
     other.value_range.push_back(value_range[c]);
+    other.norm_product.push_back(norm_product[c]);
     other.log_weight.push_back(log_weight[c]);
     other.last_use.push_back(last_use[c]);
     other.longest_gap.push_back(longest_gap[c]);
@@ -126,6 +132,7 @@ HeadView TestHead::view_for(const PolicyNeeds& needs) {
   if (recurrence || needs.attention == AttentionRecord::kNone) shown.attention = {}, shown.attention_rows = 0;
   if (!recurrence) shown.last_use = shown.longest_gap = {};
   if (!needs.value_range) shown.value_range = {};
+  if (!needs.norm_product) shown.norm_product = {};
   if (!needs.log_weight) shown.log_weight = {};
   if (!needs.rope) shown.rope = {};
   if (needs.queries == 0) {

@@ -37,7 +37,7 @@ class TestHead {
 
   HeadView view;  // all of it; `attention` as a window sum
   std::vector<int32_t> positions;
-  std::vector<float> attention, value_range, log_weight;
+  std::vector<float> attention, value_range, norm_product, log_weight;
   std::vector<int32_t> last_use, longest_gap;
 
   // What the engine would show to a policy with these needs: anything else is empty, and the queries that the policy

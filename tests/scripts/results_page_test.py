@@ -11,7 +11,7 @@ from cases import Beside, Share
 from figures import FIGURES
 from record import in_order, text_of
 from recorded import Results, known_runs
-from results import read_authors
+from results import joined, read_authors
 from runs import read_runs
 from spread import paired, rank_correlation, ranks, t_quantile, wilson
 
@@ -62,6 +62,30 @@ class Numbers(unittest.TestCase):
     def test_records_have_a_line_for_each_group(self):
         text = text_of({"kind": "run", "rows": [{"a": 1}], "groups": [{"b": 2}, {"c": 3}]})
         self.assertEqual(text, '{"kind": "run", "rows": [\n{"a":1}\n], "groups": [\n{"b":2},\n{"c":3}\n]}\n')
+
+
+class FakeRun:
+    """What joined() looks at in a recorded run."""
+
+    def __init__(self, *entries):
+        self.fields = {field: [{"policy": policy, "budget": budget, "by": by} for policy, budget, by in entries] for field in ("rows", "groups")}
+
+    def __getitem__(self, field):
+        return self.fields[field]
+
+    def of(self, entry, field):
+        return entry[field]
+
+
+class Joined(unittest.TestCase):
+    def test_what_two_runs_hold_is_the_first_one_s(self):
+        first = FakeRun(("full", 0, "first"), ("vase", 96, "first"), ("vase", 96, "first, other seed"))
+        second = FakeRun(("full", 0, "second"), ("random", 96, "second"), ("vase", 128, "second"))
+        whole = joined([first, second])
+        for field in ("rows", "groups"):
+            held = [(entry["policy"], entry["budget"], entry["by"]) for entry in whole[field]]
+            self.assertEqual(held, [("full", 0, "first"), ("vase", 96, "first"), ("vase", 96, "first, other seed"), ("random", 96, "second"), ("vase", 128, "second")])
+        self.assertEqual(len(first["rows"]), 3)
 
 
 class Lists(unittest.TestCase):

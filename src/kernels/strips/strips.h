@@ -1,10 +1,9 @@
 // Rows of keys or values in few bits, in strips of 16 slots (layout.h), and their products with queries and probabilities.
 //
 // Products are those of whole numbers: queries, and probabilities times scales, become whole numbers of 23 bits (in three signed
-// bytes) relative to the largest of a block, and each counts as one that is off by less than 4e-7 of that largest. So what a
-// result differs by from that of decoded rows is less than 4e-7 of what it would be with all of them as large and no term
-// cancelling another. Sums of whole numbers are exact, so results do not depend on which slots lie side by side, nor on the
-// instructions that multiply bytes.
+// bytes) relative to the largest of a block, and each is off by less than 4e-7 of that largest. So the error of a result is below
+// 4e-7 of the sum of the magnitudes of its terms, were all numbers of a block as large as its largest. Sums of whole numbers are
+// exact, so results do not depend on which slots lie side by side, nor on the instructions that multiply bytes.
 #pragma once
 
 #include <cstddef>

@@ -49,6 +49,15 @@ std::vector<float> value_ranges(const SelectInput& input, size_t count) {
   return ranges;
 }
 
+std::vector<float> norm_products(const SelectInput& input, size_t count) {
+  std::vector<float> products(count);
+  const auto norm = [&](std::span<const float> rows, size_t i) {
+    return kernels::value_magnitude(kernels::Magnitude::kL2, rows.subspan(i * input.head_dim, input.head_dim));
+  };
+  for (size_t i = 0; i < count; ++i) products[i] = norm(input.keys, i) * norm(input.values, i);
+  return products;
+}
+
 QueriesView newest_queries(const SelectInput& input, int wanted) {
   const size_t token = size_t(input.group) * input.head_dim;
   const int count = static_cast<int>(input.queries.size() / token), used = std::min(count, wanted);
@@ -75,6 +84,7 @@ struct Head {
                .eviction = input.eviction}) {
     const size_t candidates = positions.size() - input.buffer;
     if (needs.value_range) ranges = value_ranges(input, candidates);
+    if (needs.norm_product) products = norm_products(input, candidates);
     weights.resize(positions.size());  // zeros when none are given
     view = {.budget = input.budget,
             .buffer = input.buffer,
@@ -89,6 +99,7 @@ struct Head {
             .last_use = records.last_use,
             .longest_gap = records.longest_gap,
             .value_range = ranges,
+            .norm_product = products,
             .keys = keys.view,
             .values = values.view,
             .rope = input.rope};
@@ -101,7 +112,7 @@ struct Head {
   std::vector<int32_t> positions;
   AttentionRecords records;
   PaddedRows keys, values;
-  std::vector<float> ranges, weights;
+  std::vector<float> ranges, products, weights;
   PhiloxDraws draws;
   HeadView view;
 };

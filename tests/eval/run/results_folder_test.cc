@@ -238,7 +238,7 @@ TEST_F(Folder, APipeInPlaceOfResultsIsNotWaitedFor) {
   append("a");
   fs::remove(file_);
   ASSERT_EQ(mkfifo(file_.c_str(), 0600), 0);
-  EXPECT_NE(refusal(config(), ErrorCode::kUsage).find(file_ + " is no regular file"), std::string::npos);
+  EXPECT_NE(refusal(config(), ErrorCode::kUsage).find(file_ + " is a pipe"), std::string::npos);
 }
 
 // Neither by those who only read, nor behind a link.
@@ -255,17 +255,18 @@ TEST_F(Folder, WhatIsNoRegularFileIsNotRead) {
     }
     return "read";
   };
+  const std::string why = " is a pipe, a device or a folder; give a file that `vase eval` has written";
   for (const std::string& target : {pipe, std::string("/dev/zero"), path_}) {
     fs::remove(file_);
     fs::create_symlink(target, file_);
     const std::vector<std::string> folders = {path_};
-    EXPECT_EQ(message_of([&] { read_result_set(path_); }), file_ + " is no regular file; give one");
+    EXPECT_EQ(message_of([&] { read_result_set(path_); }), file_ + why);
     EXPECT_EQ(message_of([&] { merge_results(folders, [](std::string_view) {}); }),
-              file_ + " is no regular file; give one");
+              file_ + why);
   }
   fs::remove(name);
   fs::create_directory(name);
-  EXPECT_EQ(message_of([&] { read_config(path_); }), name + " is no regular file; give one");
+  EXPECT_EQ(message_of([&] { read_config(path_); }), name + why);
 }
 
 TEST_F(Folder, ResultsWithoutAConfigurationAreRefused) {

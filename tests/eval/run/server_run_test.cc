@@ -43,6 +43,7 @@ class ServerRun : public testing::Test {
                               },
                           .on_refused = [this](const Planned& planned,
                                                const std::string& why) { refused_[planned.item.problem_id] = why; },
+                          .on_retry = [this](const std::string& why) { retries_.push_back(why); },
                           .on_tick = [](int, int64_t) {},
                           .stop = stop});
   }
@@ -51,6 +52,7 @@ class ServerRun : public testing::Test {
   GenerationOptions options_;
   std::vector<Planned> items_;
   std::map<std::string, std::string> texts_, refused_;
+  std::vector<std::string> retries_;
 };
 
 TEST_F(ServerRun, EveryItemGetsItsOwnAnswer) {
@@ -63,6 +65,17 @@ TEST_F(ServerRun, EveryItemGetsItsOwnAnswer) {
   std::set<uint64_t> seeds;
   for (const json& request : server.requests()) seeds.insert(request["seed"].get<uint64_t>());
   EXPECT_EQ(seeds.size(), 6u);
+}
+
+TEST_F(ServerRun, ServerThatFailsOnceIsToldOf) {
+  FakeChatServer server([](int n, const json&, httplib::Response& response) {
+    if (n == 0) return fail_with(response, 503, "loading");
+    say(response, "hi");
+  });
+  EXPECT_TRUE(run(server));
+  EXPECT_EQ(texts_.size(), 6u);
+  ASSERT_EQ(retries_.size(), 1u);
+  EXPECT_NE(retries_[0].find("503"), std::string::npos) << retries_[0];
 }
 
 // Would wait for ever if requests came one after the other.

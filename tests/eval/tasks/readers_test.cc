@@ -47,6 +47,8 @@ TEST(Competitions, FieldsAsTheDataSetsNameThem) {
       {R"({"question": "P", "answer": "70"})", "aime25-0", "70"},
       {R"({"id": 1, "problem": " P\n", "answer": "\\frac{9 \\sqrt{23}}{23}"})", "1", "\\frac{9 \\sqrt{23}}{23}"},
       {R"({"id": null, "problem": "P", "answer": 0.5})", "aime25-0", "0.5"},
+      {R"({"id": null, "problem": "P", "answer": 1.5e3})", "aime25-0", "1500"},
+      {R"({"id": null, "problem": "P", "answer": -0.123456789012345})", "aime25-0", "-0.123456789012345"},
   };
   for (const auto& c : cases) {
     const Task task = read_data("aime25", ".jsonl", c.record);
@@ -148,6 +150,7 @@ TEST(Readers, BadRecordsAreNamed) {
       {"jsonl", ".jsonl", R"({"id": "a", "problem": "P", "answer": true})",
        ":1: \"answer\" must be a text or a number"},
       {"jsonl", ".jsonl", R"({"id": "a", "problem": "P", "answer": 1e-7})", ":1: the number of \"answer\""},
+      {"jsonl", ".jsonl", R"({"id": "a", "problem": "P", "answer": 0.1234567890123456})", ":1: the number of \"answer\""},
       {"jsonl", ".jsonl", R"({"id": "a", "problem": "P", "answer": 12345678901234567890123})",
        ":1: the number of \"answer\""},
       {"jsonl", ".jsonl", R"({"id": "a", "problem": ["P"], "answer": "1"})",
