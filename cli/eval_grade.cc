@@ -30,13 +30,13 @@ struct GradeFlags {
 };
 
 struct Pair {
-  std::optional<std::string> given;  // absent: a completion without an answer
+  std::optional<std::string> given;  // absent: there is no answer, or none in the completion
   eval::Problem problem;             // its answer is the expected one
 };
 
 void add_flags(CLI::App& app, GradeFlags& o) {
   add_path(app, "--pairs", o.pairs,
-           "JSON lines with \"given\" (an answer) or \"completion\" (a text with one) and \"expected\"");
+           "JSON lines with \"given\" (an answer, null for none) or \"completion\" (a text with one) and \"expected\"");
   app.get_option("--pairs")->required();
   add_choice<AnswerKind>(app, "--kind", o.kind, {{"math", AnswerKind::kMath}, {"choice", AnswerKind::kChoice}},
                          "answers in LaTeX or plain notation, or letters A to J (math)");
@@ -57,9 +57,11 @@ Pair parse_pair(const std::string& line, AnswerKind kind, const std::string& whe
   Pair pair;
   pair.problem.answer = text_of(object, "expected", where);
   pair.problem.where = where;
+  if (object.contains("completion") && object.contains("given"))
+    throw Error(ErrorCode::kCorrupt, where + ": has \"given\" and \"completion\"; give one of them");
   if (object.contains("completion"))
     pair.given = eval::extract_answer(text_of(object, "completion", where), kind);
-  else
+  else if (object.value("given", json()) != nullptr || !object.contains("given"))
     pair.given = text_of(object, "given", where);
   return pair;
 }

@@ -8,7 +8,7 @@
 
 class SmallKeyTimesRange final : public vase::Scorer {
  public:
-  vase::PolicyNeeds needs() const override { return {.value_range = true}; }
+  vase::PolicyNeeds needs() const override { return {.value_range = true, .rows = true}; }
 
   void score(const vase::HeadView& head, vase::RandomDraws&, vase::PolicyScratch& scratch,
              std::span<float> out) const override {

@@ -37,6 +37,8 @@ struct VASE_API PolicyNeeds {
   bool rows = false;         // keys or values at an eviction. Rows that are stored quantised are decoded for it:
                              // 8 B x head_dim per slot of one head, for each thread that evicts. Other rows can be
                              // looked at in any case
+  bool row_blocks = false;   // the same a block at a time (HeadView::blocks), for who needs no more at once: 4 B x head_dim for
+                             // RowBlocks::kMost rows and 4 B per slot of one head, for each thread that evicts
   bool log_weight = false;   // a number per slot that is added to its logits, 0 at birth; 4 B per slot
   bool rope = false;         // how keys and queries were rotated; refused where positions are those of the cache
   bool draws = false;        // random numbers. They are there in any case; who asks for none keeps the same tokens with
@@ -71,6 +73,23 @@ struct Rope {
   float magnitude = 1;                 // factor on rotated channels (YaRN)
 };
 
+// Some rows of a head, in any order.
+struct RowBlock {
+  RowsView rows;                    // [count], as they lie
+  std::span<const uint32_t> index;  // [count] which of the head's n rows, in logical order, each is
+};
+
+// All rows of a head that are stored quantised, decoded a block at a time.
+class VASE_API RowBlocks {
+ public:
+  static constexpr int kMost = 32;  // rows of a block
+  virtual ~RowBlocks() = default;
+  virtual int count() const = 0;  // of blocks
+  // block: 0 .. count() - 1. Valid until the next call of either.
+  virtual RowBlock keys(int block) = 0;
+  virtual RowBlock values(int block) = 0;
+};
+
 struct HeadView {
   int budget = 0;                         // M
   int buffer = 0;                         // R; the newest R slots are not among the candidates
@@ -88,8 +107,10 @@ struct HeadView {
   std::span<const float> norm_product;    // [C]
   std::span<const float> log_weight;      // [C]
   RowsView keys;                          // [n] rows of head_dim, rotated at their positions: candidates, then buffer.
-                                          // Empty when they are stored quantised and PolicyNeeds::rows is false
+                                          // Empty, but for the width, when they are stored quantised and
+                                          // PolicyNeeds::rows is false
   RowsView values;                        // [n] rows of head_dim; as keys
+  RowBlocks* blocks = nullptr;            // the same where keys and values are empty and PolicyNeeds::row_blocks is true
   QueriesView queries;
   Rope rope;
 

@@ -52,7 +52,8 @@ struct RowsView {
   }
 };
 
-// Decodes row i into out[0 .. view.width).
+// Decodes row i into out[0 .. view.width). Throws Error(kUsage) for the rows of a HeadView that are stored quantised and that
+// PolicyNeeds has not asked for.
 VASE_API void read_row(const RowsView& view, size_t i, float* out);
 
 }  // namespace vase

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/half.h"
+#include "vase/error.h"
 
 namespace vase {
 namespace {
@@ -35,6 +36,9 @@ std::string row_types_name(RowType key, RowType value) {
 }
 
 void read_row(const RowsView& view, size_t i, float* out) {
+  if (!view.base)
+    throw Error(ErrorCode::kUsage, "a scorer reads rows that are stored quantised and that it has not asked for; let its needs() "
+                                   "say rows or row_blocks");
   const auto* row = static_cast<const std::byte*>(view.row(i));
   switch (view.type) {
     case RowType::kF32:

@@ -80,9 +80,13 @@ void RowStore::read(size_t head, int slot, float* out) const {
   read_row({row(head, slot), recent_row_, type, head_dim_, nullptr}, 0, out);
 }
 
-void RowStore::read_older(size_t head, int slots, float* out, size_t stride) const {
-  if (in_strips()) return decode_strips(kernels::Path::kFused, strips(head), slots, out, stride);
-  for (int s = 0; s < slots; ++s) read(head, s, out + s * stride);
+void RowStore::read(size_t head, int first, int last, float* out, size_t stride) const {
+  if (in_strips() && first < rooms_[head].older) {
+    kernels::Strips part = strips(head);
+    part.base = part.strip(first / kernels::kStripSlots);
+    return decode_strips(kernels::Path::kFused, part, last - first, out, stride);
+  }
+  for (int s = first; s < last; ++s) read(head, s, out + (s - first) * stride);
 }
 
 void RowStore::move(size_t head, int from, int to) {

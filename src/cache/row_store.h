@@ -33,8 +33,9 @@ class RowStore {
   // Slots count on from the older ones to the recent ones. row: head_dim floats.
   void store(size_t head, int slot, const float* row);
   void read(size_t head, int slot, float* row) const;
-  // The same of the older slots [0, slots), row s to out + s * stride, in floats.
-  void read_older(size_t head, int slots, float* out, size_t stride) const;
+  // The same of the slots [first, last), all of one part, row s to out + (s - first) * stride, in floats. first: of the older
+  // part a multiple of kStripSlots.
+  void read(size_t head, int first, int last, float* out, size_t stride) const;
   // Bytes move as they are within a part. From the recent part to the older one a row is read and stored anew.
   void move(size_t head, int from, int to);
   // Makes the slots [first, last) NaN.

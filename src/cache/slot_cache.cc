@@ -132,17 +132,27 @@ void HeadSlots::read_value(uint32_t slot, float* out) const {
   cache_->values_.read(head_, static_cast<int>(slot), out);
 }
 
+void HeadSlots::read_keys(int first, int last, float* out, size_t stride) const {
+  cache_->keys_.read(head_, first, last, out, stride);
+  if (!key_offset() || first >= recent_begin()) return;
+  for (int s = first; s < last; ++s)
+    kernels::add_key_offset(*key_offset(), position(s), 1, out + (s - first) * stride);
+}
+
+void HeadSlots::read_values(int first, int last, float* out, size_t stride) const {
+  cache_->values_.read(head_, first, last, out, stride);
+}
+
 void HeadSlots::read_keys(float* out, size_t stride) const {
-  cache_->keys_.read_older(head_, older_used(), out, stride);
-  for (int s = 0; key_offset() && s < older_used(); ++s)
-    kernels::add_key_offset(*key_offset(), position(s), 1, out + s * stride);
-  for (int s = recent_begin(); s < recent_begin() + recent_used(); ++s) cache_->keys_.read(head_, s, out + s * stride);
+  const int recent = recent_begin();
+  read_keys(0, older_used(), out, stride);
+  read_keys(recent, recent + recent_used(), out + recent * stride, stride);
 }
 
 void HeadSlots::read_values(float* out, size_t stride) const {
-  cache_->values_.read_older(head_, older_used(), out, stride);
-  for (int s = recent_begin(); s < recent_begin() + recent_used(); ++s)
-    cache_->values_.read(head_, s, out + s * stride);
+  const int recent = recent_begin();
+  read_values(0, older_used(), out, stride);
+  read_values(recent, recent + recent_used(), out + recent * stride, stride);
 }
 
 template <typename T>

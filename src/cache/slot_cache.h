@@ -105,7 +105,11 @@ class HeadSlots {
   // Decodes the row of any slot. out: head_dim floats.
   void read_key(uint32_t slot, float* out) const;
   void read_value(uint32_t slot, float* out) const;
-  // All of them, slot s to + s * stride, in floats; free slots are left out.
+  // Those of the slots [first, last), used ones of one part, slot s to + (s - first) * stride, in floats. first: of the older
+  // part a multiple of kStripSlots.
+  void read_keys(int first, int last, float* out, size_t stride) const;
+  void read_values(int first, int last, float* out, size_t stride) const;
+  // All of them, slot s to + s * stride; free slots are left out.
   void read_keys(float* out, size_t stride) const;
   void read_values(float* out, size_t stride) const;
   // Slots in logical order: ascending position, or the gather order of the last eviction followed by newer tokens.

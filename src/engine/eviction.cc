@@ -54,6 +54,10 @@ void set_rows(HeadSlots head, std::span<const uint32_t> slots, GatheredHead& gat
     return;
   }
   view.keys.width = view.values.width = shape.head_dim;
+  if (HeadBlocks::needed(shape)) {
+    gathered.blocks.show(head, slots);
+    view.blocks = &gathered.blocks;
+  }
   if (gathered.keys.empty()) return;
   const size_t stride = padded_row(shape.head_dim);
   head.read_keys(gathered.keys.data(), stride);
@@ -139,7 +143,7 @@ void record_eviction(const EvictionSetup& setup, const EvictionEvent& event, con
 }  // namespace
 
 GatheredHead::GatheredHead(const CacheShape& shape, int candidates, int slots)
-    : positions(candidates), keys(decoded_floats(shape, slots)), values(keys.size()) {
+    : positions(candidates), keys(decoded_floats(shape, slots)), values(keys.size()), blocks(shape, slots) {
   if (is_number(shape.needs.attention)) attention.resize(candidates);
   if (shape.needs.value_range) value_range.resize(candidates);
   if (shape.needs.norm_product) norm_product.resize(candidates);
@@ -151,12 +155,14 @@ GatheredHead::GatheredHead(const CacheShape& shape, int candidates, int slots)
 
 // All metadata but the order, which is the order of the candidates.
 size_t GatheredHead::bytes_for(const CacheShape& shape, int candidates, int slots) {
-  return (shape.metadata() - sizeof(uint32_t)) * candidates + 2 * sizeof(float) * decoded_floats(shape, slots);
+  return (shape.metadata() - sizeof(uint32_t)) * candidates + 2 * sizeof(float) * decoded_floats(shape, slots) +
+         HeadBlocks::bytes_for(shape, slots);
 }
 
 size_t GatheredHead::bytes() const {
   return bytes_of(positions) + bytes_of(attention) + bytes_of(value_range) + bytes_of(norm_product) +
-         bytes_of(log_weight) + bytes_of(last_use) + bytes_of(longest_gap) + bytes_of(keys) + bytes_of(values);
+         bytes_of(log_weight) + bytes_of(last_use) + bytes_of(longest_gap) + bytes_of(keys) + bytes_of(values) +
+         blocks.bytes();
 }
 
 EvictionScratch::EvictionScratch(const CacheShape& shape, const EvictionSetup& setup, int candidates, int heads)

@@ -8,6 +8,7 @@
 
 #include "base/philox_draws.h"
 #include "cache/slot_cache.h"
+#include "engine/head_blocks.h"
 #include "engine/sequence.h"
 #include "vase/engine.h"
 #include "vase/options.h"
@@ -37,8 +38,9 @@ struct GatheredHead {
   std::vector<int32_t> positions;
   std::vector<float> attention, value_range, norm_product, log_weight;
   std::vector<int32_t> last_use, longest_gap;
-  // [slot][padded head_dim] decoded; empty when rows have one type or are not looked at.
+  // [slot][padded head_dim] decoded; empty when rows have one type or are not looked at all at once.
   std::vector<float> keys, values;
+  HeadBlocks blocks;
 };
 
 // Memory of one thread; nothing is allocated while evicting.

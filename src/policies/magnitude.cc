@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "policies/row_numbers.h"
+
 namespace vase {
 
 void value_magnitudes(kernels::Magnitude kind, const HeadView& head, PolicyScratch& scratch, std::span<float> out) {
@@ -10,10 +12,12 @@ void value_magnitudes(kernels::Magnitude kind, const HeadView& head, PolicyScrat
     return;
   }
   const std::span<const float> row = std::span(scratch.row).first(head.values.width);
-  for (int c = 0; c < head.candidates(); ++c) {
-    read_row(head.values, c, scratch.row.data());
-    out[c] = kernels::value_magnitude(kind, row);
-  }
+  row_numbers(head, Row::kValue, out, [&](const RowsView& rows, std::span<float> some) {
+    for (size_t i = 0; i < some.size(); ++i) {
+      read_row(rows, i, scratch.row.data());
+      some[i] = kernels::value_magnitude(kind, row);
+    }
+  });
 }
 
 }  // namespace vase

@@ -14,7 +14,7 @@ namespace vase {
 inline constexpr std::array<std::string_view, 4> kMagnitudeNames = {"range", "var", "l2", "absmax"};
 
 inline PolicyNeeds magnitude_needs(kernels::Magnitude kind) {
-  return {.value_range = kind == kernels::Magnitude::kRange, .rows = kind != kernels::Magnitude::kRange};
+  return {.value_range = kind == kernels::Magnitude::kRange, .row_blocks = kind != kernels::Magnitude::kRange};
 }
 
 // out[C]: the range as stored when the row was appended, the other measures from the stored rows.

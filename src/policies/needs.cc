@@ -21,6 +21,7 @@ void PolicyNeeds::add(const PolicyNeeds& other) {
   value_range |= other.value_range;
   norm_product |= other.norm_product;
   rows |= other.rows;
+  row_blocks |= other.row_blocks;
   log_weight |= other.log_weight;
   rope |= other.rope;
   draws |= other.draws;

@@ -61,6 +61,15 @@ TEST(Rows, ReadsThroughStrideAndSlots) {
   EXPECT_EQ(out[19], 91);
 }
 
+TEST(Rows, ThatNobodyAskedForAreRefused) {
+  RowsView view{.width = 20};
+  const uint32_t slot = 0;
+  float out[20];
+  EXPECT_THROW(read_row(view, 0, out), Error);
+  view.slots = &slot;
+  EXPECT_THROW(read_row(view, 0, out), Error);
+}
+
 TEST(Bfloat, RoundsToNearestEven) {
   for (uint32_t h = 0; h < 65536; ++h) {
     const float x = from_bfloat(static_cast<uint16_t>(h));

@@ -48,12 +48,14 @@ TEST_F(EvalGrade, PrintsALinePerPair) {
   EXPECT_EQ(json::parse(line), (json{{"given", "(C)"}, {"expected", "C"}, {"same", true}}));
   std::getline(lines, line);
   EXPECT_EQ(json::parse(line), (json{{"given", nullptr}, {"expected", "C"}, {"same", false}}));
+  EXPECT_EQ(grade(o.out, "--kind choice --json").out, o.out) << "which may be graded again";
 }
 
 TEST_F(EvalGrade, NamesTheLineThatIsNoPair) {
   const std::string good = "{\"given\": \"1\", \"expected\": \"1\"}\n";
   expect_error(grade(good + "{\"given\": \"1\"}\n"), 1, pairs_ + ":2: \"expected\"");
   expect_error(grade(good + "\n{\"given\": 1, \"expected\": \"1\"}\n"), 1, pairs_ + ":3: \"given\"");
+  expect_error(grade("{\"given\": \"1\", \"completion\": \"1\", \"expected\": \"1\"}\n"), 1, "give one of them");
   expect_error(grade("[1]\n"), 1, ":1: not a JSON object");
   expect_error(grade(""), 1, "holds no pairs");
   expect_error(vase("eval grade --pairs /nowhere.jsonl"), 1, "/nowhere.jsonl");

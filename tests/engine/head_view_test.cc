@@ -56,9 +56,9 @@ CacheOptions options(int period, bool stagger = true, RowTypes types = {}) {
           .stagger = stagger};
 }
 
-// Quantised rows are shown to those alone who ask for rows.
+// Quantised rows are shown to those alone who ask for them, all at once or (here: with log-weights) in blocks.
 PolicyNeeds with_rows(PolicyNeeds needs, RowTypes types) {
-  needs.rows = types.quantised();
+  (needs.log_weight ? needs.row_blocks : needs.rows) = types.quantised();
   return needs;
 }
 

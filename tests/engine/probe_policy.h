@@ -38,6 +38,17 @@ inline std::vector<std::vector<float>> rows_of(const RowsView& view, int count) 
   return rows;
 }
 
+// The same of a view that gives blocks.
+inline std::vector<std::vector<float>> rows_of(RowBlocks& blocks, RowBlock (RowBlocks::*part)(int), int count) {
+  std::vector<std::vector<float>> rows(count);
+  for (int b = 0; b < blocks.count(); ++b) {
+    const RowBlock block = (blocks.*part)(b);
+    const auto own = rows_of(block.rows, static_cast<int>(block.index.size()));
+    for (size_t r = 0; r < own.size(); ++r) rows.at(block.index[r]) = own[r];
+  }
+  return rows;
+}
+
 inline SeenHead copy_of(const HeadView& view) {
   SeenHead copy{.budget = view.budget, .buffer = view.buffer, .prompt_tokens = view.prompt_tokens, .group = view.group,
                 .attention_rows = view.attention_rows, .seen = view.seen};
@@ -48,8 +59,13 @@ inline SeenHead copy_of(const HeadView& view) {
   copy.value_range.assign(view.value_range.begin(), view.value_range.end());
   copy.norm_product.assign(view.norm_product.begin(), view.norm_product.end());
   copy.log_weight.assign(view.log_weight.begin(), view.log_weight.end());
-  copy.keys = rows_of(view.keys, view.slots());
-  copy.values = rows_of(view.values, view.slots());
+  if (view.blocks) {
+    copy.keys = rows_of(*view.blocks, &RowBlocks::keys, view.slots());
+    copy.values = rows_of(*view.blocks, &RowBlocks::values, view.slots());
+  } else {
+    copy.keys = rows_of(view.keys, view.slots());
+    copy.values = rows_of(view.values, view.slots());
+  }
   for (int w = 0; w < view.queries.count; ++w) {
     for (int g = 0; g < view.queries.group; ++g) {
       const auto row = view.queries.row(w, g);

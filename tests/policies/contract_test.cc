@@ -1,6 +1,7 @@
 // What must hold for every policy. A new preset joins by itself; a new part joins as a row of kCompositions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <string_view>
 
@@ -200,6 +201,40 @@ TEST_P(PolicyContract, LeavesAloneWhatItDoesNotAskFor) {
   if (!needs.rope) full.rope = head.view.rope;
   if (needs.queries == 0) full.queries = head.view.queries;
   EXPECT_EQ(plan_of(policy_, full), kept);
+}
+
+// A view's rows in blocks, the last ones first.
+class BackwardBlocks final : public RowBlocks {
+ public:
+  explicit BackwardBlocks(const HeadView& view) : view_(view), index_(indices(view.slots())) { std::ranges::reverse(index_); }
+  int count() const override { return (view_.slots() + kRows - 1) / kRows; }
+  RowBlock keys(int block) override { return rows(view_.keys, block); }
+  RowBlock values(int block) override { return rows(view_.values, block); }
+
+ private:
+  static constexpr int kRows = 7;
+  RowBlock rows(const RowsView& all, int block) {
+    const size_t first = size_t(block) * kRows, stride = padded_row(all.width);
+    const auto index = std::span(index_).subspan(first, std::min<size_t>(kRows, index_.size() - first));
+    decoded_.assign(kRows * stride, 0);
+    for (size_t r = 0; r < index.size(); ++r) read_row(all, index[r], &decoded_[r * stride]);
+    return {{decoded_.data(), stride * sizeof(float), RowType::kF32, all.width, nullptr}, index};
+  }
+  const HeadView view_;
+  std::vector<uint32_t> index_;
+  std::vector<float> decoded_;
+};
+
+TEST_P(PolicyContract, RowsMayComeInBlocksOfAnyOrder) {
+  const PolicyNeeds needs = policy_.needs();
+  if (!needs.row_blocks || needs.rows) return;  // asks for none, or for all at once
+  TestHead head({.prompt = 9});
+  const HeadView view = head.view_for(needs);
+  BackwardBlocks blocks(view);
+  HeadView hidden = view;
+  hidden.blocks = &blocks;
+  hidden.keys.base = hidden.values.base = nullptr;
+  EXPECT_EQ(plan_of(policy_, hidden), plan_of(policy_, view));
 }
 
 TEST_P(PolicyContract, AcceptsItsSmallestBudgetAndRefusesOneLess) {

@@ -1,4 +1,4 @@
-// leverage:N - tokens with the largest key-value leverage (ours; docs/policies.md 3.3 and 4.17): m_j = |k_j| |v_j|, the
+// leverage:N - tokens with the largest key-value leverage (ours; docs/policies.md 4.17): m_j = |k_j| |v_j|, the
 // root of what `score=leverage:sketch=off` ranks by. It is known from the first and never changes, so the same tokens
 // stay at every eviction.
 //   N        number of tokens or percentage of the budget M (rounded down), default 50%

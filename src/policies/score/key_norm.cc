@@ -5,6 +5,7 @@
 
 #include "kernels/leverage/leverage.h"
 #include "policies/parts.h"
+#include "policies/row_numbers.h"
 
 namespace vase {
 namespace {
@@ -18,9 +19,9 @@ class KeyNorm final : public Scorer {
     return std::make_shared<KeyNorm>(options.choice("keep", 0, kKeepNames) == 1);
   }
 
-  PolicyNeeds needs() const override { return {.rows = true}; }
+  PolicyNeeds needs() const override { return {.row_blocks = true}; }
   void score(const HeadView& head, RandomDraws&, PolicyScratch&, std::span<float> out) const override {
-    kernels::row_energy(head.keys, out);
+    row_numbers(head, Row::kKey, out, kernels::row_energy);
     for (float& score : out) score = keep_large_ ? std::sqrt(score) : -std::sqrt(score);
   }
   std::string text() const override { return keep_large_ ? "key-norm:keep=large" : "key-norm"; }

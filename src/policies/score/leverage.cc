@@ -6,6 +6,7 @@
 
 #include "kernels/leverage/leverage.h"
 #include "policies/parts.h"
+#include "policies/row_numbers.h"
 
 namespace vase {
 namespace {
@@ -50,15 +51,18 @@ std::shared_ptr<const Scorer> Leverage::parse(PartOptions& options) {
 void Leverage::energies(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<float> keys,
                         std::span<float> values) const {
   if (sketch_ == 0) {
-    kernels::row_energy(head.keys, keys);
-    kernels::row_energy(head.values, values);
+    row_numbers(head, Row::kKey, keys, kernels::row_energy);
+    row_numbers(head, Row::kValue, values, kernels::row_energy);
     return;
   }
   const size_t size = static_cast<size_t>(head.keys.width) * sketch_;
   const auto gaussian = std::span(scratch.gaussian).first(size + kernels::kSketchTail);
   draws.gaussian(resample_, gaussian.first(size));
-  kernels::sketched_energy(kernels::Path::kFused, head.keys, gaussian, sketch_, keys);
-  kernels::sketched_energy(kernels::Path::kFused, head.values, gaussian, sketch_, values);
+  const auto energy = [&](const RowsView& rows, std::span<float> some) {
+    kernels::sketched_energy(kernels::Path::kFused, rows, gaussian, sketch_, some);
+  };
+  row_numbers(head, Row::kKey, keys, energy);
+  row_numbers(head, Row::kValue, values, energy);
 }
 
 void Leverage::score(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<float> out) const {

@@ -24,7 +24,7 @@ class Leverage final : public Scorer {
       : sketch_(sketch), resample_(resample), window_(window), combine_(combine) {}
   static std::shared_ptr<const Scorer> parse(PartOptions& options);
 
-  PolicyNeeds needs() const override { return {.rows = true, .draws = sketch_ > 0}; }
+  PolicyNeeds needs() const override { return {.row_blocks = true, .draws = sketch_ > 0}; }
   void score(const HeadView& head, RandomDraws& draws, PolicyScratch& scratch, std::span<float> out) const override;
   std::string text() const override;
 
